@@ -1,0 +1,33 @@
+# One interface target carries every compile decision of our own code.
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+# uv.h needs this under a strict -std=c11.
+add_compile_definitions(_GNU_SOURCE=1)
+
+add_library(build_flags INTERFACE)
+target_compile_options(build_flags INTERFACE
+  -Wall -Wextra -Wpedantic
+  -Wshadow -Wconversion -Wsign-conversion
+  -Wstrict-prototypes -Wold-style-definition -Wmissing-prototypes
+  -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla
+  -Wformat=2 -Wimplicit-fallthrough -Wdouble-promotion
+  -fno-common -fno-omit-frame-pointer
+  $<$<C_COMPILER_ID:GNU>:-Wlogical-op -Wduplicated-cond -Wduplicated-branches>
+  $<$<BOOL:${WERROR}>:-Werror>)
+if(SANITIZE)
+  # For generated code too: one program, one runtime.
+  add_compile_options(-fsanitize=${SANITIZE} -fno-sanitize-recover=all
+                      -fno-optimize-sibling-calls)
+  add_link_options(-fsanitize=${SANITIZE})
+endif()
+if(HARDEN)
+  target_compile_options(build_flags INTERFACE
+    -D_FORTIFY_SOURCE=2 -fstack-protector-strong -fstack-clash-protection
+    -fPIE)
+  target_link_options(build_flags INTERFACE -pie -Wl,-z,relro,-z,now)
+endif()
+# Asserts are part of the product: they stay on in every build type.
+string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELWITHDEBINFO
+       "${CMAKE_C_FLAGS_RELWITHDEBINFO}")
+string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")

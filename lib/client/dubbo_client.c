@@ -1,0 +1,1 @@
+#include "client/dubbo_client.h"

@@ -1,0 +1,1 @@
+#include "net/dubbo_server.h"

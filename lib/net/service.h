@@ -1,0 +1,62 @@
+/**
+ * What every process of redrain has in common: the command line (--config,
+ * --set, --check-config, --dump-config, --example-config, --version, --help),
+ * configuration, log, signals, and HTTP for /livez, /readyz and /metrics.
+ *
+ *   exit 0: clean stop, or --help and friends   1: bad usage or configuration
+ *   exit 2: could not start                     3: gave up
+ *
+ * SIGTERM and SIGINT drain, a second one exits at once; SIGHUP reloads the
+ * keys marked CONFIG_LIVE; SIGPIPE is ignored.
+ */
+#ifndef NET_SERVICE_H
+#define NET_SERVICE_H
+
+#include <uv.h>
+
+#include "base/config.h"
+#include "net/stream.h"
+
+struct service_rt;
+
+/* Keys that every service has: log.level, log.format, http.listen (empty: no
+ * HTTP), drain.timeout. They are merged with the service's own. */
+
+struct service {
+	const char *name;             /* "rain-gateway" */
+	const char *summary;          /* one line for --help */
+	const struct config_key *keys;
+	void *options;                /* the struct that keys fill */
+	const char *pass_section;     /* "kafka" or NULL */
+	/** Everything is configured: start on the loop of rt. 0, or a code
+	 * after logging why: the process exits with 2. */
+	int (*start)(struct service_rt *rt);
+	/** SIGTERM: finish what was accepted, then call service_stopped(). */
+	void (*drain)(struct service_rt *rt);
+	/** SIGHUP: the live keys in options have their new values. May be
+	 * NULL. */
+	void (*reload)(struct service_rt *rt);
+	/** Whether requests can be served; else appends a reason per line. */
+	bool (*ready)(struct service_rt *rt, struct buf *why);
+	void *ctx;                    /* the service's own */
+};
+
+struct service_rt {
+	const struct service *svc;
+	uv_loop_t *loop;
+	struct stream_hub *hub;
+	const struct config_pair *pairs; /* of pass_section */
+	size_t pair_count;
+	void *state;                     /* internal */
+};
+
+/** The whole life of the process; what main() returns. */
+int service_main(struct service *svc, int argc, char **argv);
+
+/** The drain is complete: leave the loop and exit 0. */
+void service_stopped(struct service_rt *rt);
+
+/** Give up: drain at once and exit 3. */
+void service_failed(struct service_rt *rt, const char *why);
+
+#endif

@@ -1,0 +1,1 @@
+#include "token/token.h"

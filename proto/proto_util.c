@@ -1,0 +1,1 @@
+#include "proto/proto_util.h"

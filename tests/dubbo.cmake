@@ -1,0 +1,1 @@
+# Tests of this area, see CMakeLists.txt here.
