@@ -1,0 +1,28 @@
+# Configuring and compiling a preset of CMakePresets.json.
+
+# build PRESET [TARGET...]
+build() {
+	preset=$1
+	shift
+	if [ ! -f "$top/build/$preset/build.ninja" ]; then
+		say "configuring build/$preset"
+		mkdir -p "$top/build"
+		cmake --preset "$preset" >"$top/build/$preset.log" 2>&1 || {
+			tail -n 30 "$top/build/$preset.log" >&2
+			fail "cmake failed, see build/$preset.log"
+		}
+	fi
+	say "compiling build/$preset"
+	if [ -t 1 ]; then
+		cmake --build --preset "$preset" ${1:+--target "$@"}
+	else
+		cmake --build --preset "$preset" ${1:+--target "$@"} \
+			>"$top/build/$preset.log" 2>&1 || {
+			grep -A 20 -E 'error|FAILED' "$top/build/$preset.log" | head -n 60 >&2
+			fail "the compiler found errors, see build/$preset.log"
+		}
+	fi
+}
+
+# What the demo and up need of the build.
+programs="rain-gateway grab-service settle-worker rainctl"
