@@ -33,14 +33,21 @@ static inline ProtobufCBinaryData to_pb_str(const char *s)
 	return to_pb(bytes_str(s));
 }
 
+enum { PROTO_UNKNOWN_MAX = 16 }; /* unknown fields of one message */
+
 /**
  * Unpack a message within bounds: its memory comes from one arena of at most
- * arena_max bytes, unknown fields are at most 16. NULL if it is malformed,
- * bigger, or has text that is not UTF-8 in a string field (see
- * proto_check_text). Free with proto_free().
+ * arena_max bytes, unknown fields are at most PROTO_UNKNOWN_MAX in each
+ * message. NULL if it is malformed, needs more, or has text that is not UTF-8
+ * (every string of ours; there are no raw bytes in our messages). Enums are not
+ * checked: a number outside the list is for the reader to judge. Free with
+ * proto_free().
  */
 must_check void *proto_unpack(const ProtobufCMessageDescriptor *d,
 			      struct bytes data, size_t arena_max);
+
+/** NULL is allowed. Only the message that proto_unpack() returned, not a part
+ * of it. */
 void proto_free(void *message);
 
 #endif
