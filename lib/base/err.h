@@ -1,6 +1,7 @@
 /**
- * Error codes: 0 is success, libuv's negative codes pass through, ours lie
- * below -7000. Business outcomes (SOLD_OUT, ...) are not errors.
+ * Error codes: 0 is success, libuv's negative codes pass through, ours begin
+ * at -7000 and all lie below libuv's. Business outcomes (SOLD_OUT, ...) are
+ * not errors.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -25,7 +26,8 @@ enum err {
 #undef X
 	ERR_END
 };
-/* The enumerators above ascend from ERR_BASE; all lie below libuv's. */
+/* The enumerators ascend from ERR_BASE; err.c checks that they stay below
+ * libuv's. */
 
 /** A short text for any code of ours or libuv's; static, never NULL. */
 const char *err_str(int code);

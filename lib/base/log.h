@@ -39,7 +39,8 @@ void log_write(enum log_level level, const char *event, ...);
 /** Whether a line of this level would be written. */
 bool log_on(enum log_level level);
 
-/** Set once at start-up; may be set again. Default INFO, logfmt. */
+/** Set once at start-up; may be set again. Default INFO, logfmt. process (or
+ * NULL) stays borrowed for ever. */
 void log_setup(enum log_level level, enum log_format format,
 	       const char *process);
 

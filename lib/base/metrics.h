@@ -8,7 +8,9 @@
  *   metrics_register(&grabs_won);
  *   metric_add(&grabs_won, 1);
  *
- * Metrics of one family (same name) are registered one after the other.
+ * Metrics of one family (same name) share kind and help; the page shows them
+ * together, in whatever order they were registered. The last bucket of a
+ * histogram is +Inf.
  */
 #ifndef BASE_METRICS_H
 #define BASE_METRICS_H
@@ -29,7 +31,7 @@ struct metric {
 	const char *labels; /* "a=\"b\",c=\"d\"", or "" */
 	_Atomic int64_t value;                   /* counter, gauge */
 	_Atomic uint64_t buckets[METRIC_BUCKETS]; /* histogram, not cumulative */
-	_Atomic uint64_t sum;                    /* histogram, in base */
+	_Atomic uint64_t sum;                    /* histogram, in samples */
 	double scale;       /* histogram: what one unit of a sample is worth */
 	uint64_t first;     /* histogram: bound of bucket 0, doubling on */
 	struct metric *next;
@@ -51,8 +53,11 @@ struct metric {
 /** Registering twice is a mistake of ours. m lives for ever. */
 void metrics_register(struct metric *m);
 
+/** Counter (n >= 0) or gauge. */
 void metric_add(struct metric *m, int64_t n);
+/** Gauge. */
 void metric_set(struct metric *m, int64_t v);
+/** Histogram; sample in units of scale: microseconds for METRIC_SECONDS. */
 void metric_observe(struct metric *m, uint64_t sample);
 
 /** Append the whole page, with the process_* metrics of this process. */
