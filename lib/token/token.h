@@ -27,8 +27,8 @@ size_t token_keys_count(const struct token_keys *keys);
 struct token_claims {
 	char user[ID_MAX + 1]; /* sub */
 	size_t user_len;
-	bool front;            /* scope has the word front, and the key may */
-	int64_t expires_ms;    /* exp, in milliseconds */
+	bool front;         /* scope has the word front, and the key may */
+	int64_t expires_ms; /* exp, in milliseconds */
 };
 
 /** 0; or ERR_DENIED with *why, a static sentence that says what is wrong. */
