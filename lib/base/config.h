@@ -3,7 +3,11 @@
  * INI file, the environment (RAIN_SECTION_KEY) and --set section.key=value.
  *
  * Unknown keys and bad values are refused with where they stand and what is
- * allowed; every problem is reported, not only the first. A service declares
+ * allowed; every problem is reported, not only the first. In the environment
+ * "gateway.out_max" is RAIN_GATEWAY_OUT_MAX: upper case, '.' and '-' become
+ * '_'. A passed-through RAIN_KAFKA_LINGER_MS is kafka.linger.ms. All that begins
+ * with RAIN_ must name a key, but for RAIN_BIN, RAIN_SOURCE and RAIN_READY_FD.
+ * A service declares
  *
  *   struct options { const char *listen; int64_t loops; };
  *   static const struct config_key keys[] = {
@@ -56,7 +60,7 @@ struct config_pair {
 
 struct config {
 	const struct config_key *keys; /* all tables, merged; owned */
-	void *values;                  /* the owner's struct */
+	void *values;                  /* the owner's struct, of the first */
 	const char *pass_section;      /* "kafka", or NULL */
 	struct config_pair *pairs;     /* of pass_section, in order; owned */
 	size_t pair_count;
@@ -72,10 +76,15 @@ struct config {
 void config_init(struct config *c, const struct config_key *keys, void *values,
 		 const char *pass_section);
 
+/** Merge a second table, whose values live in a struct of their own, and fill
+ * that from the defaults. Before any source is read. */
+void config_add(struct config *c, const struct config_key *keys, void *values);
+
 /** Frees all strings that values point at. */
 void config_close(struct config *c);
 
-/** Each returns 0, or ERR_CONFIG with lines added to errors. */
+/** Each returns 0, or ERR_CONFIG with lines added to errors. Whatever the order
+ * of the calls, --set beats the environment and that beats the file. */
 must_check int config_read_file(struct config *c, const char *path);
 must_check int config_read_env(struct config *c, char **environ_list);
 must_check int config_set(struct config *c, const char *assignment);
@@ -83,10 +92,26 @@ must_check int config_set(struct config *c, const char *assignment);
 /** After all sources: bounds that need every value (CONFIG_REQUIRED). */
 must_check int config_finish(struct config *c);
 
+/**
+ * For a reload: start fresh with the same tables and defaults, but such that no
+ * owner's struct sees its values. Fill it as usual; then config_apply() takes
+ * the keys marked CONFIG_LIVE over into c, logs each change, and logs by name
+ * the keys that differ but need a restart. Returns how many it changed. Strings
+ * that were replaced stay valid until config_close(c). Close fresh as usual.
+ */
+void config_init_like(struct config *fresh, const struct config *c);
+size_t config_apply(struct config *c, struct config *fresh);
+
 /** Every key with its value and where that came from; secrets as ***. */
 void config_dump(const struct config *c, FILE *out);
 
 /** Every key with type, default and help, as a commented example file. */
 void config_example(const struct config_key *keys, FILE *out);
+
+/** Every key with its default and help, a line or two each, for --help. */
+void config_usage(const struct config_key *keys, FILE *out);
+
+/** Append "name=value" of every number whose name ends in _max, on one line. */
+void config_bounds(const struct config *c, struct buf *out);
 
 #endif
