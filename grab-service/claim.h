@@ -5,6 +5,7 @@
  *   {"redPacketId":"…","amount":"12.21","userId":"…","seq":17,"atMs":…,"tranche":1}
  *
  * These exact forms and no other JSON: no spaces, no other order, no escapes.
+ * Only the amount may be written as amount_parse() reads it.
  */
 #ifndef GRAB_CLAIM_H
 #define GRAB_CLAIM_H

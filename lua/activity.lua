@@ -1,0 +1,329 @@
+#!lua flags=allow-oom
+-- The states of an activity: README.md has the operations. Each compares the
+-- state, writes, adds one to the revision and pushes the event, or does
+-- nothing at all.
+--#include common.lua
+--#include change.lua
+
+local operation, expected_revision = ARGV[1], ARGV[2]
+
+local function event(kind, ...)
+	local fields = { ... }
+	local text = '{"type":"' .. kind .. '","revision":' .. revision ..
+		',"atMs":' .. now
+	for i = 1, #fields, 2 do
+		text = text .. ',"' .. fields[i] .. '":' ..
+			cjson.encode(tostring(fields[i + 1]))
+	end
+	call('LPUSH', EVENTS, text .. '}')
+end
+
+-- One step onward: the fields to write, then the event, or nil for none.
+local function change(to, fields, kind, ...)
+	if not allowed({ 'HSET', META, 'f', 'v' },
+		{ 'LPUSH', EVENTS, 'e' }) then
+		return head('ACL', 'Redis does not allow HSET and LPUSH on the keys')
+	end
+	state, revision = to, string.format('%.0f', revision + 1)
+	local set = { 'state', state, 'revision', revision, 'updated_ms', now }
+	for i = 1, #fields do
+		set[#set + 1] = fields[i]
+	end
+	call('HSET', META, unpack(set))
+	if kind then
+		event(kind, ...)
+	end
+	return head('OK', '')
+end
+
+local function wrong_state(sentence)
+	return head('STATE', sentence or
+		operation .. ' is not possible in state ' .. state)
+end
+
+local function wrong_counts()
+	return head('COUNTS', 'packets ' .. call('LLEN', PACKETS) ..
+		', claims ' .. call('LLEN', CLAIMS) .. ', users ' ..
+		call('HLEN', USERS) .. ' do not fit the ' ..
+		(meta.packets or 'unknown number of') .. ' packets of the activity')
+end
+
+-- A change of state that carries nothing but a reason.
+local function move(from, to, kind)
+	if state == to then
+		return head('ALREADY', 'is ' .. to .. ' already')
+	end
+	if not from[state] then
+		return wrong_state()
+	end
+	return change(to, { 'reason', ARGV[3] or '' }, kind,
+		'reason', ARGV[3] or '')
+end
+
+local steps = {}
+
+function steps.loading()
+	return move({ CREATED = true }, 'LOADING', nil)
+end
+
+function steps.loaded()
+	if state == 'LOADED' then
+		return head('ALREADY', 'is LOADED already')
+	end
+	if state ~= 'LOADING' then
+		return wrong_state()
+	end
+	local count = meta.count
+	if call('LLEN', PACKETS) ~= tonumber(count) or
+		call('LLEN', CLAIMS) ~= 0 or call('HLEN', USERS) ~= 0 then
+		return wrong_counts()
+	end
+	if ARGV[3] ~= meta.total_cents then
+		return head('DIFFERENT', 'the plan has ' .. meta.total_cents ..
+			' cents, not ' .. ARGV[3])
+	end
+	return change('LOADED', { 'packets', count, 'tranches', '1',
+		'tranche_ends', count, 'reason', '' }, 'loaded', 'tranche', '1',
+		'packets', count, 'total_cents', ARGV[3])
+end
+
+function steps.open()
+	if state == 'OPEN' then
+		return head('ALREADY', 'is OPEN already')
+	end
+	if state ~= 'LOADED' then
+		return wrong_state()
+	end
+	if call('LLEN', PACKETS) ~= tonumber(ARGV[3]) or not counts_hold() then
+		return wrong_counts()
+	end
+	return change('OPEN', { 'reason', '' }, 'opened',
+		'packets', meta.packets)
+end
+
+function steps.pause()
+	return move({ OPEN = true }, 'PAUSED', 'paused')
+end
+
+function steps.resume()
+	if state == 'HALTED' then
+		-- Its final numbers and its seed are public.
+		if meta.final_claims then
+			return wrong_state('was closed before it was halted: ' ..
+				'it can only be closed again')
+		end
+		return move({ HALTED = true }, 'PAUSED', 'resumed')
+	end
+	if state == 'PAUSED' and not counts_hold() then
+		return wrong_counts()
+	end
+	return move({ PAUSED = true }, 'OPEN', 'resumed')
+end
+
+function steps.close()
+	if state == 'CLOSED' then
+		return head('ALREADY', 'is CLOSED already')
+	end
+	if state ~= 'OPEN' and state ~= 'PAUSED' and state ~= 'HALTED' then
+		return wrong_state()
+	end
+	if state ~= 'HALTED' and not counts_hold() then
+		return wrong_counts()
+	end
+	if meta.leftover_cents then
+		-- Halted after it was counted: count again.
+		if not allowed({ 'HDEL', META, 'f' }, { 'HSET', META, 'f', 'v' },
+			{ 'LPUSH', EVENTS, 'e' }) then
+			return head('ACL', 'Redis does not allow HDEL on meta')
+		end
+		call('HDEL', META, 'leftover_cents')
+	end
+	local made, left = call('LLEN', CLAIMS), call('LLEN', PACKETS)
+	return change('CLOSED', { 'reason', ARGV[3] or '', 'final_claims', made,
+		'final_left', left }, 'closed', 'claims', made, 'packets_left', left,
+		'seed', meta.seed or '')
+end
+
+function steps.counted()
+	local cents, left = ARGV[3], ARGV[4]
+	if state ~= 'CLOSED' then
+		return wrong_state()
+	end
+	if meta.leftover_cents == cents and meta.final_left == left then
+		return head('ALREADY', 'is counted already')
+	end
+	if meta.leftover_cents then
+		return head('DIFFERENT', 'was counted already, with ' ..
+			meta.leftover_cents .. ' cents')
+	end
+	if left ~= meta.final_left or call('LLEN', PACKETS) ~= tonumber(left) then
+		return wrong_counts()
+	end
+	if tonumber(cents) > tonumber(meta.total_cents) or
+		(tonumber(left) == 0) ~= (tonumber(cents) == 0) then
+		return head('DIFFERENT', cents .. ' cents cannot be in ' .. left ..
+			' packets of ' .. meta.total_cents)
+	end
+	return change('CLOSED', { 'leftover_cents', cents }, 'counted',
+		'leftover_cents', cents, 'packets_left', left)
+end
+
+function steps.cancel()
+	return move({ CREATED = true, LOADING = true, LOADED = true },
+		'CANCELLED', 'cancelled')
+end
+
+-- The check of a halt is made here again: who saw it fail may have read half
+-- of a change. Returns the reason, or nil.
+local checks = {}
+
+function checks.counts()
+	local left, made = try('LLEN', PACKETS), try('LLEN', CLAIMS)
+	local have = try('HLEN', USERS)
+	if type(left) ~= 'number' or type(made) ~= 'number' or
+		type(have) ~= 'number' then
+		return 'a key of the activity has the wrong type'
+	end
+	if left + made ~= tonumber(meta.packets or -1) or have ~= made then
+		return wrong_counts()[5]
+	end
+end
+
+function checks.claim(seq, text)
+	if call('LINDEX', CLAIMS, '-' .. seq) ~= text then
+		return 'claim ' .. seq .. ' is not what it was'
+	end
+end
+
+function checks.element(seq)
+	local text = call('LINDEX', CLAIMS, '-' .. seq)
+	if not text or not string.find(text, '^{"redPacketId":"[^"]+",' ..
+		'"amount":"[%d.]+","userId":"[^"]+","seq":' .. seq ..
+		',"atMs":%d+,"tranche":%d+}$') then
+		return 'element ' .. seq .. ' of the claims is not the claim ' .. seq
+	end
+end
+
+function checks.evidence(reason)
+	return reason
+end
+
+function steps.halt()
+	if state == 'HALTED' then
+		return head('ALREADY', 'is HALTED already')
+	end
+	if state ~= 'OPEN' and state ~= 'PAUSED' and state ~= 'CLOSED' then
+		return wrong_state()
+	end
+	local reason = checks[ARGV[3]](ARGV[4], ARGV[5])
+	if not reason then
+		return head('DIFFERENT', 'the check holds: not halted')
+	end
+	return change('HALTED', { 'reason', reason }, 'halted', 'reason', reason)
+end
+
+function steps.settled()
+	if state == 'SETTLED' then
+		return head('ALREADY', 'is SETTLED already')
+	end
+	if state == 'CLOSED' and not meta.leftover_cents then
+		return wrong_state('is closed, but what is left is not counted yet')
+	end
+	if state ~= 'CLOSED' and state ~= 'CANCELLED' then
+		return wrong_state()
+	end
+	return change('SETTLED', { 'settled_ms', now, 'reason', ARGV[3] or '' },
+		'settled', 'reason', ARGV[3] or '')
+end
+
+function steps.unlink()
+	if state ~= 'SETTLED' then
+		return wrong_state()
+	end
+	local cursors = call('HMGET', RELAY, 'claims', 'events')
+	if tonumber(cursors[1] or 0) ~= call('LLEN', CLAIMS) or
+		tonumber(cursors[2] or 0) ~= call('LLEN', EVENTS) then
+		return head('ORDER', 'not everything is published yet')
+	end
+	if not allowed({ 'UNLINK', PACKETS, USERS, CLAIMS, EVENTS }) then
+		return head('ACL', 'Redis does not allow UNLINK on the keys')
+	end
+	local reply = change('SETTLED', { 'unlinked', '1' })
+	if reply[1] == 'OK' then
+		call('UNLINK', PACKETS, USERS, CLAIMS, EVENTS)
+	end
+	return reply
+end
+
+local function create()
+	if not type_ok(META) then
+		return head('TYPE', 'meta is not a hash')
+	end
+	local found = call('HMGET', META, 'schema', 'plan', 'state', 'revision')
+	state, revision = found[3] or '', found[4] or 0
+	local fields = { 'schema', '1', 'incarnation', incarnation(),
+		'created_ms', now, 'tranches', '0', 'reason', '' }
+	for i = 3, #ARGV, 2 do
+		meta[ARGV[i]] = ARGV[i + 1]
+		fields[#fields + 1] = ARGV[i]
+		fields[#fields + 1] = ARGV[i + 1]
+	end
+	if call('HLEN', META) > 0 then
+		if found[1] ~= '1' then
+			return head('SCHEMA', 'exists in another schema')
+		end
+		if found[2] == meta.plan then
+			return head('ALREADY', 'exists with this plan')
+		end
+		return head('DIFFERENT', 'exists with another plan')
+	end
+	for _, key in ipairs({ PACKETS, USERS, CLAIMS, EVENTS, RELAY }) do
+		if call('TYPE', key).ok ~= 'none' then
+			return head('DIFFERENT', key .. ' exists, but no activity')
+		end
+	end
+	return change('CREATED', fields, 'created', 'title', meta.title,
+		'sponsor', meta.sponsor, 'currency', meta.currency,
+		'total_cents', meta.total_cents, 'packets', meta.count,
+		'commitment', meta.commitment, 'start_ms', meta.start_ms,
+		'end_ms', meta.end_ms, 'ack', meta.ack)
+end
+
+if operation == 'create' then
+	return create()
+end
+local step = steps[operation]
+if not step then
+	return redis.error_reply('ERR no operation ' .. operation)
+end
+local trusted = operation == 'halt' and ARGV[3] == 'evidence'
+local code = sound(not trusted)
+-- Halting is what one does about a stranger's key: only its own two matter.
+if code == 'TYPE' and operation == 'halt' and state ~= '' and
+	type_ok(EVENTS) then
+	code = not trusted and meta.incarnation ~= incarnation() and
+		'INCARNATION' or nil
+end
+if not code and meta.unlinked and operation ~= 'unlink' then
+	code = 'UNLINKED'
+elseif not code and meta.unlinked then
+	code = 'ALREADY'
+end
+if code then
+	return head(code, '')
+end
+local reply = nil
+if expected_revision ~= '' and expected_revision ~= revision then
+	-- Asked again after a lost reply, the same step is done already.
+	local before = revision
+	local done = { loading = 'LOADING', loaded = 'LOADED', open = 'OPEN',
+		pause = 'PAUSED', close = 'CLOSED', cancel = 'CANCELLED',
+		halt = 'HALTED', settled = 'SETTLED' }
+	if done[operation] == state then
+		reply = head('ALREADY', 'is ' .. state .. ' already')
+	else
+		reply = head('REVISION', 'the revision is ' .. before .. ', not ' ..
+			expected_revision)
+	end
+end
+return reply or step()

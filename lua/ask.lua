@@ -1,0 +1,80 @@
+-- What grab and result have in common: the refusals that need no user, and
+-- what a user without a claim is told where nothing can be won.
+
+-- rain.Status of proto/rain/gateway.proto
+local WON, ALREADY_GRABBED, SOLD_OUT, NOT_STARTED = 1, 2, 3, 4
+local PAUSED, ENDED, BUSY, PENDING = 6, 7, 11, 12
+
+local users_max = 1000
+local count = (#ARGV - 1) / 2
+if count > users_max then
+	return redis.error_reply('ERR more than 1000 users in a batch')
+end
+
+local m = try('HMGET', META, 'schema', 'state', 'revision', 'incarnation',
+	'packets', 'start_ms', 'end_ms', 'tranche_ends', 'unlinked')
+if m.err then
+	return { refusal(m.err), now, 0, '', 0, 0, 0, 0 }
+end
+local state, revision = m[2], m[3]
+if m[1] ~= '1' then
+	local code = call('HLEN', META) == 0 and 'NO_META' or 'SCHEMA'
+	return { code, now, revision or 0, state or '', 0, 0, 0, 0 }
+end
+if m[9] then
+	return { 'UNLINKED', now, revision, state, 0, 0, 0, 0 }
+end
+
+-- These two read the types on the way: a TYPE for each key would cost more.
+local left, made = try('LLEN', PACKETS), try('LLEN', CLAIMS)
+local have = try('HLEN', USERS)
+for _, length in ipairs({ left, made, have }) do
+	if type(length) == 'table' then
+		return { refusal(length.err), now, revision, state, 0, 0, 0, 0 }
+	end
+end
+
+local total = tonumber(m[5] or 0)
+local starts, ends = tonumber(m[6] or ''), tonumber(m[7] or '')
+if not starts or not ends or not total then
+	return { 'SCHEMA', now, revision, state, 0, 0, 0, 0 }
+end
+local wait = starts > now and starts - now or 0
+local early = state == 'CREATED' or state == 'LOADING' or state == 'LOADED'
+local cancelled = state == 'CANCELLED'
+
+if not early and not cancelled and m[4] ~= incarnation() then
+	return { 'INCARNATION', now, revision, state, 0, 0, 0, 0 }
+end
+
+-- What somebody without a claim is told; nil where a packet can be won.
+-- A halted activity has been found out already: its counts are not news.
+local code, closed_to_all = 'OK', nil
+if early then
+	closed_to_all = NOT_STARTED
+elseif cancelled then
+	closed_to_all = ENDED
+elseif state == 'HALTED' then
+	closed_to_all = PAUSED
+elseif left + made ~= total or have ~= made then
+	code, closed_to_all = 'COUNTS', BUSY
+elseif state == 'CLOSED' or state == 'SETTLED' then
+	closed_to_all = ENDED
+elseif wait > 0 then
+	closed_to_all = NOT_STARTED
+elseif state == 'PAUSED' then
+	closed_to_all = PAUSED
+elseif state ~= 'OPEN' or ends > 0 and now >= ends then
+	closed_to_all = ENDED
+end
+
+local ids = {}
+for i = 1, count do
+	ids[i] = ARGV[2 * i]
+end
+-- Nobody has a claim in an empty hash: before the first win, and when all
+-- that is asked is the time.
+local known = {}
+if have > 0 and count > 0 then
+	known = call('HMGET', USERS, unpack(ids))
+end

@@ -1,0 +1,93 @@
+#!lua
+-- One atomic step for a batch of users: README.md has the arguments and the
+-- reply. The order of the checks is a contract: refusals of all, claims that
+-- exist, counts, refusals of those without a claim, packets.
+--#include common.lua
+--#include ask.lua
+
+local reply = { code, now, revision, state, left, made, total, wait }
+
+-- Pass 1 reads only. winners[k] is the place in the reply of the user who gets
+-- the k-th packet; place[user] finds it for a user who is named twice.
+local winners, place, repeats = {}, {}, {}
+for i = 1, count do
+	local at, claim = 7 + 2 * i, known[i]
+	local status, text = closed_to_all, ''
+	if claim then
+		status, text = ALREADY_GRABBED, claim
+	elseif status then
+		-- told above
+	elseif place[ids[i]] then
+		repeats[at] = place[ids[i]]
+		status = ALREADY_GRABBED
+	elseif now > tonumber(ARGV[2 * i + 1]) then
+		status = BUSY
+	elseif #winners == left then
+		-- The counts hold, so all the packets of the activity are claims.
+		status = SOLD_OUT
+	else
+		winners[#winners + 1] = at
+		place[ids[i]] = at
+		status = WON
+	end
+	reply[at], reply[at + 1] = status, text
+end
+
+local n = #winners
+local witness = ARGV[1] ~= '' and 'w:' .. ARGV[1]
+if witness then
+	local seen = try('HGET', RELAY, witness)
+	if type(seen) == 'table' then
+		return { refusal(seen.err), now, revision, state, 0, 0, 0, 0 }
+	end
+	if seen then
+		witness = false
+	end
+end
+if witness and not allowed({ 'HSET', RELAY, witness, '0' }) or
+	n > 0 and not allowed({ 'RPOP', PACKETS, '1' },
+		{ 'HSET', USERS, 'u', 'c' }, { 'LPUSH', CLAIMS, 'c' }) then
+	return { 'ACL', now, revision, state, 0, 0, 0, 0 }
+end
+
+-- The rest of each claim, made before the first write: a plan that does not
+-- tell the tranche of a packet must not cost one.
+local rest = {}
+local tranche, last = 0, 0
+local next_end = string.gmatch(m[8] or '', '%d+')
+for k = 1, n do
+	local seq = made + k
+	while seq > last do
+		tranche, last = tranche + 1, tonumber(next_end())
+		if not last then
+			return { 'SCHEMA', now, revision, state, 0, 0, 0, 0 }
+		end
+	end
+	rest[k] = ',"userId":"' .. ids[(winners[k] - 7) / 2] .. '","seq":' ..
+		seq .. ',"atMs":' .. now .. ',"tranche":' .. tranche .. '}'
+end
+
+-- Pass 2 writes, and nothing in it can fail.
+if witness then
+	call('HSET', RELAY, witness, now)
+end
+if n == 0 then
+	return reply
+end
+local popped = call('RPOP', PACKETS, n)
+local stored, texts = {}, {}
+for k = 1, n do
+	local at = winners[k]
+	-- The packet is spliced, not parsed: its closing brace makes room.
+	local claim = string.sub(popped[k], 1, -2) .. rest[k]
+	stored[2 * k - 1], stored[2 * k] = ids[(at - 7) / 2], claim
+	texts[k], reply[at + 1] = claim, claim
+end
+call('HSET', USERS, unpack(stored))
+call('LPUSH', CLAIMS, unpack(texts))
+
+for at, first in pairs(repeats) do
+	reply[at + 1] = reply[first + 1]
+end
+reply[5], reply[6] = left - n, made + n
+return reply

@@ -1,0 +1,28 @@
+#!lua
+-- Push a chunk of the plan: README.md has the arguments and the reply. The
+-- offset makes a chunk that is sent twice harmless.
+--#include common.lua
+--#include change.lua
+
+local offset, n = tonumber(ARGV[1]), #ARGV - 1
+if n > 1000 then
+	return redis.error_reply('ERR more than 1000 packets in a chunk')
+end
+local code = sound(true)
+if code then
+	return head(code)
+end
+if state ~= 'LOADING' then
+	return head('STATE', call('LLEN', PACKETS))
+end
+local length = call('LLEN', PACKETS)
+if length ~= offset or offset + n > tonumber(field('count')) then
+	return head('ORDER', length)
+end
+if n == 0 then
+	return head('OK', length)
+end
+if not allowed({ 'LPUSH', PACKETS, 'p' }) then
+	return head('ACL', length)
+end
+return head('OK', call('LPUSH', PACKETS, unpack(ARGV, 2)))
