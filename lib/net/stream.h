@@ -24,7 +24,9 @@ struct stream_ops {
 	/**
 	 * Bytes arrived: p[0..n) is everything not consumed so far. Returns how
 	 * many bytes were consumed; the rest comes again with more behind it.
-	 * May send and close. Not called any more after stream_close().
+	 * May send, pause and close. Not called any more after stream_close()
+	 * or stream_finish(). What a paused stream leaves comes again when it
+	 * is resumed, with or without more behind it.
 	 */
 	size_t (*on_data)(struct stream *s, struct bytes data);
 	/** Connected (only after stream_connect()); now data may flow. */
@@ -46,21 +48,26 @@ struct stream {
 		uv_tcp_t tcp;
 		uv_pipe_t pipe;
 	} uv;
-	struct buf in;          /* unfinished rest of what arrived */
-	struct buf out;         /* to be flushed at the end of this turn */
-	void *write;            /* the write in flight, or NULL */
-	size_t in_max;          /* an unconsumed rest above this closes: TOO_BIG */
-	size_t out_max;         /* queued bytes above this close: BUSY */
-	size_t queued;          /* bytes in out and in flight */
-	struct stream *flush_next; /* in the hub's list while out is not empty */
+	struct buf in;    /* unfinished rest of what arrived */
+	struct buf out;   /* to be flushed at the end of this turn */
+	void *write;      /* the write in flight, or NULL */
+	void *connecting; /* until it is open, or NULL */
+	void *timer;      /* to connect or to finish, or NULL */
+	size_t in_max;    /* an unconsumed rest above this closes: TOO_BIG
+				   (unless paused) */
+	size_t out_max;   /* queued bytes above this close: BUSY */
+	size_t queued;    /* bytes in out and in flight */
+	struct stream
+		*flush_next; /* in the hub's list while out is not empty */
 	struct stream *flush_prev;
-	uint64_t last_in_ms;    /* loop time of the last byte read */
-	bool flushing;          /* in that list */
-	bool open;              /* data may flow */
-	bool paused;            /* reading is stopped */
+	uint64_t last_in_ms; /* loop time of the last byte read */
+	bool flushing;       /* in that list */
+	bool open;           /* data may flow */
+	bool paused;         /* reading is stopped */
+	bool again;          /* resumed: the rest is to be delivered */
 	bool closing;
-	bool finishing;         /* close once all is written */
-	int why;                /* first reason to close */
+	bool finishing; /* close once all is written */
+	int why;        /* first reason to close */
 };
 
 /** One hub per loop; free it after the last on_close and before
@@ -82,7 +89,8 @@ void stream_start(struct stream *s, struct stream_hub *hub, int fd,
  */
 void stream_connect(struct stream *s, struct stream_hub *hub,
 		    const char *address, uint64_t timeout_ms,
-		    const struct stream_ops *ops, size_t in_max, size_t out_max);
+		    const struct stream_ops *ops, size_t in_max,
+		    size_t out_max);
 
 /** Queue a copy. Quietly dropped on a stream that is closing. */
 void stream_send(struct stream *s, struct bytes data);
@@ -99,7 +107,8 @@ void stream_resume(struct stream *s);
 /** Close now, drop what is queued. Safe to repeat: the first reason wins. */
 void stream_close(struct stream *s, int why);
 
-/** Close when all that was sent has left; at most after timeout_ms. */
+/** Close when all that was sent has left; at most after timeout_ms. What the
+ * peer still sends is dropped. on_close is told why, however it goes. */
 void stream_finish(struct stream *s, int why, uint64_t timeout_ms);
 
 /* A listening socket. */
@@ -107,9 +116,10 @@ struct listener;
 typedef void (*listener_cb)(void *ctx, int fd); /* takes fd, non-blocking */
 
 /**
- * Listen on address (as for stream_connect; port 0 picks one). on_accept gets
- * every connection. Out of files: pauses 100 ms and goes on. Returns 0 or a
- * libuv code, then *out is NULL.
+ * Listen on address (as for stream_connect; port 0 picks one; a name is
+ * resolved at once and may block: for start-up). on_accept gets every
+ * connection. Out of files: pauses 100 ms and goes on. Returns 0 or a libuv
+ * code, then *out is NULL.
  */
 must_check int listener_new(uv_loop_t *loop, const char *address,
 			    listener_cb on_accept, void *ctx,
