@@ -6,8 +6,10 @@
  *   exit 0: clean stop, or --help and friends   1: bad usage or configuration
  *   exit 2: could not start                     3: gave up
  *
- * SIGTERM and SIGINT drain, a second one exits at once; SIGHUP reloads the
- * keys marked CONFIG_LIVE; SIGPIPE is ignored.
+ * SIGTERM and SIGINT drain, at most for drain.timeout, and exit 0; a second
+ * one exits at once with the same code. SIGHUP reloads the keys marked
+ * CONFIG_LIVE; SIGPIPE is ignored. If RAIN_READY_FD names a file descriptor,
+ * "ready\n" is written to it when /readyz first turns true, and it is closed.
  */
 #ifndef NET_SERVICE_H
 #define NET_SERVICE_H
@@ -31,12 +33,14 @@ struct service {
 	/** Everything is configured: start on the loop of rt. 0, or a code
 	 * after logging why: the process exits with 2. */
 	int (*start)(struct service_rt *rt);
-	/** SIGTERM: finish what was accepted, then call service_stopped(). */
+	/** SIGTERM: finish what was accepted, close every handle, then call
+	 * service_stopped(). */
 	void (*drain)(struct service_rt *rt);
-	/** SIGHUP: the live keys in options have their new values. May be
-	 * NULL. */
+	/** SIGHUP: the live keys in options have their new values, written on
+	 * the loop's thread; replaced strings stay valid. May be NULL. */
 	void (*reload)(struct service_rt *rt);
-	/** Whether requests can be served; else appends a reason per line. */
+	/** Whether requests can be served; else appends a reason per line.
+	 * Asked on the loop's thread, five times a second. NULL: always. */
 	bool (*ready)(struct service_rt *rt, struct buf *why);
 	void *ctx;                    /* the service's own */
 };
@@ -53,10 +57,12 @@ struct service_rt {
 /** The whole life of the process; what main() returns. */
 int service_main(struct service *svc, int argc, char **argv);
 
-/** The drain is complete: leave the loop and exit 0. */
+/** The drain is complete: leave the loop and exit 0. Handles that are still
+ * closing get the turns they need; one left open is an error in the log and,
+ * in a build without optimisation, a failed check. */
 void service_stopped(struct service_rt *rt);
 
-/** Give up: drain at once and exit 3. */
+/** Give up: drain, from a later turn of the loop, and exit 3. */
 void service_failed(struct service_rt *rt, const char *why);
 
 #endif

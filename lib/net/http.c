@@ -1,0 +1,191 @@
+#include "net/http.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "net/address.h"
+
+enum {
+	BACKLOG = 64,
+	CONNECTIONS_MAX = 64,
+	IDLE_SECONDS_MAX = 15,
+};
+
+struct http {
+	struct MHD_Daemon *daemon;
+	http_handler_cb handler;
+	void *ctx;
+	char address[ADDRESS_TEXT_MAX];
+};
+
+static enum MHD_Result send_answer(struct MHD_Connection *connection,
+				   const struct http_answer *a)
+{
+	struct bytes body = buf_live(&a->body);
+	enum MHD_Result rv;
+	/* The library copies; its argument merely lacks a const. */
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		body.n, (void *)(uintptr_t)body.p, MHD_RESPMEM_MUST_COPY);
+
+	if (response == NULL) {
+		return MHD_NO;
+	}
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+				      a->type);
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+				      "no-store");
+	if (a->status == MHD_HTTP_METHOD_NOT_ALLOWED) {
+		(void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
+					      "GET, HEAD");
+	}
+	rv = MHD_queue_response(connection, a->status, response);
+	MHD_destroy_response(response);
+	return rv;
+}
+
+/* The library calls this for the head, for each piece of a body, and once
+ * more at the end of the request. */
+static enum MHD_Result request_cb(void *arg, struct MHD_Connection *connection,
+				  const char *url, const char *method,
+				  const char *version, const char *data,
+				  size_t *data_len, void **seen)
+{
+	static const char mark;
+	struct http *h = arg;
+	struct http_answer a = { .status = MHD_HTTP_NOT_FOUND,
+				 .type = "text/plain; charset=utf-8" };
+	enum MHD_Result rv;
+
+	(void)version;
+	(void)data;
+	if (*seen == NULL) {
+		*seen = (void *)(uintptr_t)&mark;
+		return MHD_YES;
+	}
+	if (*data_len > 0) {
+		*data_len = 0; /* a body means nothing here */
+		return MHD_YES;
+	}
+	buf_init(&a.body);
+	if (strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+	    strcmp(method, MHD_HTTP_METHOD_HEAD) == 0) {
+		h->handler(h->ctx, url, &a);
+	} else {
+		a.status = MHD_HTTP_METHOD_NOT_ALLOWED;
+	}
+	rv = send_answer(connection, &a);
+	buf_close(&a.body);
+	return rv;
+}
+
+static int listen_on(const struct addrinfo *ai, struct http *h, int *out)
+{
+	struct sockaddr_storage got;
+	socklen_t got_len = sizeof(got);
+	int one = 1;
+	int rv;
+	int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0) {
+		return -errno;
+	}
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) != 0 ||
+	    listen(fd, BACKLOG) != 0) {
+		rv = -errno;
+		(void)close(fd);
+		return rv;
+	}
+	rv = getsockname(fd, (struct sockaddr *)&got, &got_len);
+	check(rv == 0); /* it is bound */
+	address_format(&got, h->address);
+	*out = fd;
+	return 0;
+}
+
+/* A listening socket for address in *fd. */
+static int open_socket(const char *address, struct http *h, int *fd)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+					.ai_flags = AI_PASSIVE };
+	struct addrinfo *list = NULL;
+	struct address a;
+	int rv = address_parse(address, &a);
+
+	if (rv != 0 || a.kind == ADDRESS_UNIX) {
+		return UV_EINVAL;
+	}
+	if (getaddrinfo(a.host, a.port, &hints, &list) != 0) {
+		return UV_EAI_NONAME;
+	}
+	rv = UV_EAI_NODATA;
+	for (const struct addrinfo *ai = list; ai != NULL && rv != 0;
+	     ai = ai->ai_next) {
+		rv = listen_on(ai, h, fd);
+	}
+	freeaddrinfo(list);
+	return rv;
+}
+
+/* The thread inherits the mask: signals stay with the loop's thread. */
+static struct MHD_Daemon *start_daemon(struct http *h, int fd)
+{
+	struct MHD_Daemon *daemon;
+	sigset_t all;
+	sigset_t before;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	daemon = MHD_start_daemon(
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
+		request_cb, h, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
+		MHD_OPTION_END);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return daemon;
+}
+
+int http_start(const char *address, http_handler_cb handler, void *ctx,
+	       struct http **out)
+{
+	struct http *h = xcalloc(1, sizeof(*h));
+	int fd = -1;
+	int rv;
+
+	*out = NULL;
+	h->handler = handler;
+	h->ctx = ctx;
+	rv = open_socket(address, h, &fd);
+	if (rv != 0) {
+		free(h);
+		return rv;
+	}
+	h->daemon = start_daemon(h, fd);
+	if (h->daemon == NULL) {
+		(void)close(fd);
+		free(h);
+		return UV_ENOMEM;
+	}
+	*out = h;
+	return 0;
+}
+
+const char *http_address(const struct http *h)
+{
+	return h->address;
+}
+
+void http_stop(struct http *h)
+{
+	if (h != NULL) {
+		MHD_stop_daemon(h->daemon); /* closes the socket too */
+		free(h);
+	}
+}
