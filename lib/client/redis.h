@@ -17,19 +17,24 @@
 struct redis;
 
 struct redis_options {
-	const char *url;  /* redis://[user:password@]host:port[/db] or unix:/path */
-	const char *name; /* for CLIENT SETNAME */
+	/* redis://[[user]:password@]host[:port][/db] or unix:/path; all forms
+	 * are in redis_url.h. Copied, never logged. */
+	const char *url;
+	const char *name;           /* for CLIENT SETNAME, one word; copied */
 	int64_t commands_max;       /* in flight; above: NOT_EXECUTED */
-	int64_t connect_timeout_ms;
-	int64_t silence_max_ms;     /* a command unanswered for so long: reconnect */
-	int64_t backoff_min_ms;
-	int64_t backoff_max_ms;
+	int64_t connect_timeout_ms; /* to connect; and again for the hello */
+	int64_t silence_max_ms;     /* unanswered and nothing heard for so long:
+				     * reconnect; idle for so long: PING */
+	int64_t backoff_min_ms;     /* between two connections, doubling ... */
+	int64_t backoff_max_ms;     /* ... up to this, with jitter */
 };
 
+/** A local Redis, 10,000 commands in flight, 2 s to connect, 5 s of silence,
+ * backoff from 50 ms to 2 s. */
 void redis_defaults(struct redis_options *o);
 
 enum redis_outcome {
-	REDIS_DONE,          /* reply is the answer, not an error */
+	REDIS_DONE,         /* reply is the answer, not an error */
 	REDIS_NOT_EXECUTED, /* surely had no effect; reply may hold an error */
 	REDIS_UNKNOWN,      /* sent and not answered: may have been executed */
 	REDIS_PARTIAL,      /* a script failed half-way: its writes stay */
@@ -42,8 +47,8 @@ enum redis_reaction {
 	REDIS_REACT_WAIT,      /* LOADING, BUSY, TRYAGAIN...: back off */
 	REDIS_REACT_RECONNECT, /* READONLY, MASTERDOWN: this is no master */
 	REDIS_REACT_FULL,      /* OOM, MISCONF, NOREPLICAS: fail fast */
-	REDIS_REACT_CONFIG,    /* NOAUTH, NOPERM, WRONGPASS: a person must act */
-	REDIS_REACT_PARTIAL,   /* a run-time script error */
+	REDIS_REACT_CONFIG,  /* NOAUTH, NOPERM, WRONGPASS: a person must act */
+	REDIS_REACT_PARTIAL, /* a run-time script error */
 };
 
 /** Pure: the outcome and the reaction for the text of an error reply. */
@@ -59,17 +64,25 @@ typedef void (*redis_cb)(void *ctx, enum redis_outcome outcome,
 must_check int redis_new(struct stream_hub *hub,
 			 const struct redis_options *options,
 			 struct redis **out);
-/** Ends every command and closes; frees itself on later turns. */
+/** Ends every command inside this call and closes; the memory goes on later
+ * turns of the loop, which must run until then. No callback comes after it
+ * returns, unless a callback sends again: then that ends NOT_EXECUTED on a
+ * later turn. May be called from any callback. NULL is fine. */
 void redis_free(struct redis *r);
 
+/** Whether a command would be sent now. */
 bool redis_ready(const struct redis *r);
-/** Called whenever redis_ready() changes. */
+/** Called whenever redis_ready() changes, except by redis_free(). One watcher;
+ * NULL ends it. When the connection is lost this comes before the callbacks
+ * of the commands that it ends. */
 void redis_watch(struct redis *r, void (*changed)(void *ctx), void *ctx);
 /** Counts connections: a reply and a later one with the same number came over
  * the same connection. Starts at 1 with the first, 0 when not connected. */
 uint64_t redis_connection(const struct redis *r);
 
-/** A command; args are copied. Not ready: waits for its deadline at most. */
+/** A command; args are copied. Not ready: waits for its deadline at most.
+ * Replies come in the order of the commands. Expired: UNKNOWN if it was handed
+ * to the connection, NOT_EXECUTED if it still waited. */
 void redis_command(struct redis *r, size_t argc, const struct bytes *argv,
 		   uint64_t timeout_ms, redis_cb done, void *ctx);
 
@@ -80,7 +93,9 @@ struct redis_script {
 	char sha1[41];
 };
 
-/** EVALSHA script key_count keys... args...; argv holds keys, then args. */
+/** EVALSHA script key_count keys... args...; argv holds keys, then args. The
+ * script must live until the callback. After NOSCRIPT it is sent again as EVAL
+ * behind what was sent meanwhile, so other commands may end before it. */
 void redis_script(struct redis *r, const struct redis_script *script,
 		  size_t key_count, size_t argc, const struct bytes *argv,
 		  uint64_t timeout_ms, redis_cb done, void *ctx);

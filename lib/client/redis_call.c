@@ -1,0 +1,133 @@
+/* One command in RESP: "*<arguments>", then "$<length>" and the bytes of each.
+ *
+ *   wire of a command:  $3 GET $1 k
+ *   wire of a script:                          $1 1 $1 k $4 args
+ *   written before it:  *2       or  *5 $7 EVALSHA $40 <sha1>
+ *                                or  *5 $4 EVAL $n <source>
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/redis_internal.h"
+
+enum { NUMBER_MAX = 20 }; /* digits of a size_t */
+
+static size_t digits(size_t n)
+{
+	size_t d = 1;
+
+	while (n >= 10) {
+		n /= 10;
+		d++;
+	}
+	return d;
+}
+
+static size_t bulk_size(size_t n)
+{
+	return 1 + digits(n) + 2 + n + 2;
+}
+
+static uint8_t *put(uint8_t *at, const void *p, size_t n)
+{
+	if (n > 0) {
+		memcpy(at, p, n);
+	}
+	return at + n;
+}
+
+static uint8_t *put_bulk(uint8_t *at, struct bytes v)
+{
+	char head[NUMBER_MAX + 4];
+	int n = snprintf(head, sizeof(head), "$%zu\r\n", v.n);
+
+	at = put(at, head, (size_t)n);
+	at = put(at, v.p, v.n);
+	return put(at, "\r\n", 2);
+}
+
+static struct redis_call *allocate(size_t n)
+{
+	struct redis_call *c = xmalloc(sizeof(*c) + n);
+
+	*c = (struct redis_call){ .n = n };
+	return c;
+}
+
+struct redis_call *redis_call_new_empty(redis_cb done, void *ctx)
+{
+	struct redis_call *c = allocate(0);
+
+	c->done = done;
+	c->ctx = ctx;
+	return c;
+}
+
+static size_t bulks_size(size_t argc, const struct bytes *argv)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < argc; i++) {
+		n += bulk_size(argv[i].n);
+	}
+	return n;
+}
+
+struct redis_call *redis_call_new(size_t argc, const struct bytes *argv)
+{
+	struct redis_call *c = allocate(bulks_size(argc, argv));
+	uint8_t *at = c->wire;
+
+	check(argc > 0);
+	c->argc = argc;
+	for (size_t i = 0; i < argc; i++) {
+		at = put_bulk(at, argv[i]);
+	}
+	check(at == c->wire + c->n);
+	return c;
+}
+
+struct redis_call *redis_call_new_script(const struct redis_script *script,
+					 size_t key_count, size_t argc,
+					 const struct bytes *argv)
+{
+	char number[NUMBER_MAX + 1];
+	int n = snprintf(number, sizeof(number), "%zu", key_count);
+	struct bytes keys = bytes_make(number, (size_t)n);
+	struct redis_call *c;
+	uint8_t *at;
+
+	check(key_count <= argc);
+	check(strlen(script->sha1) == 40);
+	c = allocate(bulk_size(keys.n) + bulks_size(argc, argv));
+	c->script = script;
+	c->argc = argc + 3;
+	at = put_bulk(c->wire, keys);
+	for (size_t i = 0; i < argc; i++) {
+		at = put_bulk(at, argv[i]);
+	}
+	check(at == c->wire + c->n);
+	return c;
+}
+
+void redis_call_free(struct redis_call *c)
+{
+	if (c->reply != NULL) {
+		freeReplyObject(c->reply);
+	}
+	free(c);
+}
+
+void redis_call_write(const struct redis_call *c, struct buf *out)
+{
+	buf_printf(out, "*%zu\r\n", c->argc);
+	if (c->script != NULL && c->eval) {
+		buf_printf(out, "$4\r\nEVAL\r\n$%zu\r\n", c->script->source.n);
+		buf_put_bytes(out, c->script->source);
+		buf_put(out, "\r\n", 2);
+	} else if (c->script != NULL) {
+		buf_printf(out, "$7\r\nEVALSHA\r\n$40\r\n%s\r\n",
+			   c->script->sha1);
+	}
+	buf_put(out, c->wire, c->n);
+}
