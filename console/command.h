@@ -1,0 +1,71 @@
+/**
+ * The commands of rainctl: one row of the table in commands.c each.
+ */
+#ifndef CONSOLE_COMMAND_H
+#define CONSOLE_COMMAND_H
+
+#include "console/ctl.h"
+
+enum { COMMAND_OPTIONS_MAX = 10 };
+
+struct command_option {
+	const char *name;  /* "wait", without the dashes; NULL ends the list */
+	const char *value; /* what it takes, "SECONDS"; NULL for a switch */
+	const char *help;
+};
+
+/* The command line behind the words, taken apart. */
+struct arguments {
+	size_t count;                             /* of values */
+	const char **values;                      /* what is no option */
+	const char *options[COMMAND_OPTIONS_MAX]; /* by row of the command's
+						     table; NULL: not given */
+};
+
+struct command {
+	const char *words;    /* "activity create" */
+	const char *operands; /* "ID", "" for none; "[X]" may be left out */
+	const char *summary;  /* one line */
+	const char *example;  /* a command line that works */
+	size_t operands_min;
+	size_t operands_max;
+	struct command_option options[COMMAND_OPTIONS_MAX];
+	/** Returns one of the CTL_ values. */
+	int (*run)(struct ctl *ctl, const struct command *command,
+		   const struct arguments *a);
+};
+
+/** All commands; the last one has words NULL. */
+extern const struct command commands[];
+
+/** The value of an option, NULL if it was not given ("" for a switch that
+ * was). The name must be one of the command's. */
+const char *argument_option(const struct command *c, const struct arguments *a,
+			    const char *name);
+
+/** Find, check and run the command in argv (behind the global options). */
+int command_dispatch(struct ctl *ctl, int argc, char **argv);
+
+/** The list of commands, for --help. */
+void command_usage(FILE *out);
+
+/* activity_commands.c */
+int run_activity_create(struct ctl *, const struct command *,
+			const struct arguments *);
+int run_activity_step(struct ctl *, const struct command *,
+		      const struct arguments *);
+int run_activity_show(struct ctl *, const struct command *,
+		      const struct arguments *);
+int run_activity_list(struct ctl *, const struct command *,
+		      const struct arguments *);
+int run_relay_rewind(struct ctl *, const struct command *,
+		     const struct arguments *);
+/* tap_commands.c */
+int run_grab(struct ctl *, const struct command *, const struct arguments *);
+int run_result(struct ctl *, const struct command *, const struct arguments *);
+int run_balance(struct ctl *, const struct command *, const struct arguments *);
+/* tool_commands.c */
+int run_token(struct ctl *, const struct command *, const struct arguments *);
+int run_ports(struct ctl *, const struct command *, const struct arguments *);
+
+#endif

@@ -1,0 +1,293 @@
+#include "console/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct command commands[] = {
+	{ "activity create",
+	  "[ID]",
+	  "create an activity from a plan file; an equal plan creates once",
+	  "rainctl activity create -f examples/quiz-night.ini friday",
+	  0,
+	  1,
+	  { { "f", "FILE", "the plan, see examples/quiz-night.ini" } },
+	  run_activity_create },
+	{ "activity preload",
+	  "ID",
+	  "put the packets into Redis; goes on where it stopped",
+	  "rainctl activity preload friday",
+	  1,
+	  1,
+	  { { 0 } },
+	  run_activity_step },
+	{ "activity open",
+	  "ID",
+	  "check every packet, then let people grab",
+	  "rainctl activity open friday",
+	  1,
+	  1,
+	  { { 0 } },
+	  run_activity_step },
+	{ "activity pause",
+	  "ID",
+	  "nobody grabs until it is resumed",
+	  "rainctl activity pause friday",
+	  1,
+	  1,
+	  { { 0 } },
+	  run_activity_step },
+	{ "activity resume",
+	  "ID",
+	  "a paused one goes on; a halted one becomes paused",
+	  "rainctl activity resume friday",
+	  1,
+	  1,
+	  { { 0 } },
+	  run_activity_step },
+	{ "activity close",
+	  "ID",
+	  "the end: what is left goes back to the sponsor",
+	  "rainctl activity close friday",
+	  1,
+	  1,
+	  { { 0 } },
+	  run_activity_step },
+	{ "activity cancel",
+	  "ID",
+	  "before it was opened: all the money goes back",
+	  "rainctl activity cancel friday",
+	  1,
+	  1,
+	  { { 0 } },
+	  run_activity_step },
+	{ "activity show",
+	  "ID",
+	  "plan, state, counters",
+	  "rainctl activity show friday",
+	  1,
+	  1,
+	  { { 0 } },
+	  run_activity_show },
+	{ "activity list",
+	  "",
+	  "all activities, settled ones too",
+	  "rainctl activity list",
+	  0,
+	  0,
+	  { { 0 } },
+	  run_activity_list },
+	{ "relay rewind",
+	  "ID [SEQ]",
+	  "publish the claims after SEQ again; harmless",
+	  "rainctl relay rewind friday 100",
+	  1,
+	  2,
+	  { { 0 } },
+	  run_relay_rewind },
+	{ "grab",
+	  "ID",
+	  "tap once, as an app through the gateway",
+	  "rainctl grab friday --user alice",
+	  1,
+	  1,
+	  { { "user", "USER", "who taps" } },
+	  run_grab },
+	{ "result",
+	  "ID",
+	  "what a user got, without grabbing",
+	  "rainctl result friday --user alice",
+	  1,
+	  1,
+	  { { "user", "USER", "whose result" } },
+	  run_result },
+	{ "balance",
+	  "",
+	  "a user's balance, as the app sees it",
+	  "rainctl balance --user alice",
+	  0,
+	  0,
+	  { { "user", "USER", "whose balance" } },
+	  run_balance },
+	{ "token",
+	  "USER",
+	  "sign a test token with a key of gateway.keys",
+	  "rainctl token alice --ttl 3600",
+	  1,
+	  1,
+	  { { "key", "KID", "the key (default: the first that signs)" },
+	    { "ttl", "SECONDS", "how long it is valid (default 3600)" },
+	    { "front", NULL, "with the scope front" } },
+	  run_token },
+	{ "ports",
+	  "COUNT",
+	  "free TCP ports of 127.0.0.1, for a stack of your own",
+	  "rainctl ports 3",
+	  1,
+	  1,
+	  { { 0 } },
+	  run_ports },
+	{ 0 },
+};
+
+const char *argument_option(const struct command *c, const struct arguments *a,
+			    const char *name)
+{
+	for (size_t i = 0; i < COMMAND_OPTIONS_MAX; i++) {
+		if (c->options[i].name == NULL) {
+			break;
+		}
+		if (strcmp(c->options[i].name, name) == 0) {
+			return a->options[i];
+		}
+	}
+	check(!"an option that the command's table does not have");
+	return NULL;
+}
+
+void command_usage(FILE *out)
+{
+	fprintf(out, "commands:\n");
+	for (const struct command *c = commands; c->words != NULL; c++) {
+		char left[64];
+
+		snprintf(left, sizeof left, "%s %s", c->words, c->operands);
+		fprintf(out, "  %-26s%s\n", left, c->summary);
+	}
+	fprintf(out, "`rainctl COMMAND --help` says more; every command takes "
+		     "--json.\n");
+}
+
+static void command_help(const struct command *c)
+{
+	printf("usage: rainctl [--config FILE] [--set KEY=VALUE] %s%s%s",
+	       c->words, c->operands[0] != '\0' ? " " : "", c->operands);
+	printf(" [OPTION]...\n\n%s\n\noptions:\n", c->summary);
+	for (size_t i = 0; i < COMMAND_OPTIONS_MAX; i++) {
+		const struct command_option *o = &c->options[i];
+		char left[40];
+
+		if (o->name == NULL) {
+			break;
+		}
+		snprintf(left, sizeof left, "%s%s %s",
+			 strlen(o->name) == 1 ? "-" : "--", o->name,
+			 o->value != NULL ? o->value : "");
+		printf("  %-22s%s\n", left, o->help);
+	}
+	printf("  %-22s%s\n  %-22s%s\n\nexample:\n  %s\n", "--json",
+	       "print JSON", "--help", "print this", c->example);
+}
+
+/* Whether argv begins with the words of the command; *used of them. */
+static bool words_match(const char *words, int argc, char **argv, int *used)
+{
+	const char *p = words;
+
+	for (int i = 0; i < argc; i++) {
+		size_t n = strcspn(p, " ");
+
+		if (strlen(argv[i]) != n || strncmp(argv[i], p, n) != 0) {
+			return false;
+		}
+		p += n;
+		if (*p == '\0') {
+			*used = i + 1;
+			return true;
+		}
+		p++;
+	}
+	return false;
+}
+
+static int bad(const struct command *c, const char *what, const char *which)
+{
+	fprintf(stderr, "rainctl %s: %s%s\nexample: %s\n", c->words, what,
+		which, c->example);
+	return CTL_USAGE;
+}
+
+/* Take one option at argv[*i]; CTL_OK or CTL_USAGE. */
+static int take_option(struct ctl *ctl, const struct command *c,
+		       struct arguments *a, int argc, char **argv, int *i)
+{
+	const char *name = argv[*i] + (argv[*i][1] == '-' ? 2 : 1);
+	size_t len = strcspn(name, "=");
+
+	if (strcmp(name, "json") == 0) {
+		ctl->json = true;
+		return CTL_OK;
+	}
+	for (size_t k = 0; k < COMMAND_OPTIONS_MAX; k++) {
+		const struct command_option *o = &c->options[k];
+
+		if (o->name == NULL) {
+			break;
+		}
+		if (strlen(o->name) != len || strncmp(o->name, name, len)) {
+			continue;
+		}
+		if (o->value == NULL) {
+			a->options[k] = "";
+		} else if (name[len] == '=') {
+			a->options[k] = name + len + 1;
+		} else if (*i + 1 < argc) {
+			a->options[k] = argv[++*i];
+		} else {
+			return bad(c, "a value is missing after ", argv[*i]);
+		}
+		return CTL_OK;
+	}
+	return bad(c, "unknown option ", argv[*i]);
+}
+
+static int run_command(struct ctl *ctl, const struct command *c, int argc,
+		       char **argv)
+{
+	struct arguments a = { .values = xcalloc((size_t)argc + 1,
+						 sizeof *a.values) };
+	int rc = CTL_OK;
+
+	for (int i = 0; i < argc && rc == CTL_OK; i++) {
+		if (strcmp(argv[i], "--help") == 0 ||
+		    strcmp(argv[i], "-h") == 0) {
+			command_help(c);
+			free(a.values);
+			return CTL_OK;
+		}
+		if (argv[i][0] == '-' && argv[i][1] != '\0') {
+			rc = take_option(ctl, c, &a, argc, argv, &i);
+		} else {
+			a.values[a.count++] = argv[i];
+		}
+	}
+	if (rc == CTL_OK && a.count < c->operands_min) {
+		rc = bad(c, "too few operands, it takes: ", c->operands);
+	} else if (rc == CTL_OK && a.count > c->operands_max) {
+		rc = bad(c, "too many operands, it takes: ",
+			 c->operands[0] != '\0' ? c->operands : "none");
+	}
+	if (rc == CTL_OK) {
+		rc = c->run(ctl, c, &a);
+	}
+	free(a.values);
+	return rc;
+}
+
+int command_dispatch(struct ctl *ctl, int argc, char **argv)
+{
+	int used = 0;
+
+	for (const struct command *c = commands; c->words != NULL; c++) {
+		if (words_match(c->words, argc, argv, &used)) {
+			return run_command(ctl, c, argc - used, argv + used);
+		}
+	}
+	fprintf(stderr, "rainctl: unknown command");
+	for (int i = 0; i < argc && i < 2; i++) {
+		fprintf(stderr, " %s", argv[i]);
+	}
+	fprintf(stderr, "\n");
+	command_usage(stderr);
+	return CTL_USAGE;
+}

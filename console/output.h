@@ -1,0 +1,33 @@
+/**
+ * How answers are printed: JSON with --json, else aligned text.
+ */
+#ifndef CONSOLE_OUTPUT_H
+#define CONSOLE_OUTPUT_H
+
+#include <jansson.h>
+#include <protobuf-c/protobuf-c.h>
+
+#include "console/ctl.h"
+
+/** JSON text of a protobuf field of ours. A new reference. */
+json_t *output_text(ProtobufCBinaryData b);
+
+/** An amount as decimal text, "12.21". A new reference. */
+json_t *output_cents(int64_t cents);
+
+/** "2026-01-31 20:00:00.123 UTC", or "-" for 0. A new reference. */
+json_t *output_time(int64_t ms);
+
+/**
+ * Print value and release it. With --json as it is; else an object's members
+ * line by line ("name  value"), an array of objects as a table whose columns
+ * are the members of the first one.
+ */
+void output_print(const struct ctl *ctl, json_t *value);
+
+/** Tell that something went wrong: {"error": …} or a line on stderr. Returns
+ * rc. */
+int output_error(const struct ctl *ctl, int rc, const char *command,
+		 struct bytes why);
+
+#endif

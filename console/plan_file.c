@@ -1,0 +1,135 @@
+#include "console/plan_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/amount.h"
+#include "base/err.h"
+#include "proto/proto_util.h"
+
+#define KEY(n, t, def) "activity." #n, t, offsetof(struct plan_values, n), def
+
+static const struct config_key keys[] = {
+	{ KEY(id, CONFIG_STRING, ""), .help = "the id; empty: a new one" },
+	{ KEY(prefix, CONFIG_STRING, "activity"), .help = "of a new id" },
+	{ KEY(title, CONFIG_STRING, ""), .help = "for people" },
+	{ KEY(sponsor, CONFIG_STRING, ""), .flags = CONFIG_REQUIRED,
+	  .help = "the account that pays" },
+	{ KEY(currency, CONFIG_STRING, "CNY"), .help = "ISO 4217" },
+	{ KEY(total, CONFIG_STRING, ""), .flags = CONFIG_REQUIRED,
+	  .help = "of all packets, 100000.00" },
+	{ KEY(packets, CONFIG_INT, "1"), .min = 1, .max = 10000000,
+	  .help = "how many" },
+	{ KEY(algorithm, CONFIG_STRING, "double_mean"),
+	  .help = "how the total is split" },
+	{ KEY(min, CONFIG_STRING, "0.01"), .help = "of one packet" },
+	{ KEY(max, CONFIG_STRING, "0"), .help = "of one packet; 0: no bound" },
+	{ KEY(start, CONFIG_STRING, ""), .help = "grabs are taken from then" },
+	{ KEY(end, CONFIG_STRING, ""), .help = "grabs are taken until then" },
+	{ KEY(ack, CONFIG_STRING, "redis"),
+	  .help = "when an answer with a packet may be given" },
+	{ KEY(keep_days, CONFIG_INT, "7"), .min = 0, .max = 3650,
+	  .help = "the lists stay in Redis" },
+	{ 0 },
+};
+
+/* "", "+90" or "2026-01-31 20:00:00" (UTC; T and Z are fine too). */
+static bool read_time(int64_t now_ms, const char *value, int64_t *ms)
+{
+	struct tm tm = { 0 };
+	uint64_t seconds;
+	const char *end;
+
+	if (value[0] == '\0') {
+		*ms = 0;
+		return true;
+	}
+	if (value[0] == '+') {
+		if (!bytes_to_u64(bytes_str(value + 1), 366 * 86400,
+				  &seconds)) {
+			return false;
+		}
+		*ms = now_ms + (int64_t)seconds * 1000;
+		return true;
+	}
+	end = strptime(value, "%Y-%m-%d", &tm);
+	if (end == NULL || (*end != ' ' && *end != 'T')) {
+		return false;
+	}
+	end = strptime(end + 1, "%H:%M:%S", &tm);
+	if (end == NULL || (*end != '\0' && strcmp(end, "Z") != 0)) {
+		return false;
+	}
+	*ms = (int64_t)timegm(&tm) * 1000;
+	return true;
+}
+
+static void complain(struct buf *why, const char *path, const char *name,
+		     const char *value, const char *allowed)
+{
+	buf_printf(why, "%s: activity.%s = %s; allowed: %s\n", path, name,
+		   value, allowed);
+}
+
+static void fill(const char *path, int64_t now_ms, struct plan_file *f,
+		 struct buf *why)
+{
+	static const char times[] =
+		"empty, +SECONDS or 2026-01-31 20:00:00 (UTC)";
+	static const char amounts[] = "an amount such as 12 or 12.50";
+	const struct plan_values *v = &f->values;
+	Rain__Plan *p = &f->plan;
+
+	if (!amount_parse(bytes_str(v->total), &p->total_cents)) {
+		complain(why, path, "total", v->total, amounts);
+	}
+	if (!amount_parse(bytes_str(v->min), &p->min_cents)) {
+		complain(why, path, "min", v->min, amounts);
+	}
+	if (!amount_parse(bytes_str(v->max), &p->max_cents)) {
+		complain(why, path, "max", v->max, amounts);
+	}
+	if (!read_time(now_ms, v->start, &p->start_ms)) {
+		complain(why, path, "start", v->start, times);
+	}
+	if (!read_time(now_ms, v->end, &p->end_ms)) {
+		complain(why, path, "end", v->end, times);
+	}
+	p->packets = (uint64_t)v->packets;
+	p->keep_days = (uint32_t)v->keep_days;
+	p->activity_id = to_pb_str(f->id);
+	p->title = to_pb_str(v->title);
+	p->sponsor = to_pb_str(v->sponsor);
+	p->currency = to_pb_str(v->currency);
+	p->algorithm = to_pb_str(v->algorithm);
+	p->ack = to_pb_str(v->ack);
+}
+
+int plan_file_read(const char *path, const char *id, int64_t now_ms,
+		   struct plan_file *f, struct buf *why)
+{
+	size_t before = buf_len(why);
+
+	*f = (struct plan_file){ .plan = RAIN__PLAN__INIT };
+	config_init(&f->config, keys, &f->values, NULL);
+	if (config_read_file(&f->config, path) != 0 ||
+	    config_finish(&f->config) != 0) {
+		buf_put_bytes(why, buf_live(&f->config.errors));
+		return ERR_CONFIG;
+	}
+	if (id != NULL || f->values.id[0] != '\0') {
+		snprintf(f->id, sizeof f->id, "%s",
+			 id != NULL ? id : f->values.id);
+	} else {
+		snprintf(f->id, sizeof f->id, "%.64s-%" PRId64,
+			 f->values.prefix, now_ms);
+	}
+	fill(path, now_ms, f, why);
+	return buf_len(why) == before ? 0 : ERR_CONFIG;
+}
+
+void plan_file_close(struct plan_file *f)
+{
+	config_close(&f->config);
+}
