@@ -58,7 +58,7 @@ local next_end = string.gmatch(m[8] or '', '%d+')
 for k = 1, n do
 	local seq = made + k
 	while seq > last do
-		tranche, last = tranche + 1, tonumber(next_end())
+		tranche, last = tranche + 1, tonumber(next_end() or '')
 		if not last then
 			return { 'SCHEMA', now, revision, state, 0, 0, 0, 0 }
 		end

@@ -1,0 +1,130 @@
+#include "lib/lua_run.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+struct lua_reply reply;
+
+static void split(char *text)
+{
+	free(reply.text);
+	reply = (struct lua_reply){ .text = text };
+	for (size_t i = 0; i < LUA_REPLY_MAX; i++) {
+		reply.at[i] = "";
+	}
+	for (char *line = text; line != NULL;) {
+		char *end = strchr(line, '\n');
+
+		if (end != NULL) {
+			*end++ = '\0';
+		}
+		check(reply.n + 1 < LUA_REPLY_MAX);
+		reply.at[++reply.n] = line;
+		line = end;
+	}
+}
+
+void lua_run(struct redis_server *s, const struct redis_script *script,
+	     const char *id, const char *const *args)
+{
+	static const char *const names[] = { "packets", "users", "claims",
+					     "events",  "meta",  "relay" };
+	const char *argv[LUA_ARGS_MAX + 16] = { "EVAL" };
+	char keys[6][100];
+	char *source = xstrndup(script->source.p, script->source.n);
+	const char *answer;
+	int argc = 0;
+
+	argv[++argc] = source;
+	argv[++argc] = "6";
+	for (int i = 0; i < 6; i++) {
+		(void)snprintf(keys[i], sizeof(keys[i]), "rain:{%s}:%s", id,
+			       names[i]);
+		argv[++argc] = keys[i];
+	}
+	for (int i = 0; args[i] != NULL; i++) {
+		check(i < LUA_ARGS_MAX);
+		argv[++argc] = args[i];
+	}
+	answer = redis_server_askv(s, argc + 1, argv);
+	split(xstrndup(answer, strlen(answer)));
+	free(source);
+}
+
+long long lua_now(struct redis_server *s)
+{
+	const char *time = redis_server_ask(s, "TIME");
+	char *end = NULL;
+	long long seconds = strtoll(time, &end, 10);
+
+	return seconds * 1000 + strtoll(end + 1, NULL, 10) / 1000;
+}
+
+const char *lua_meta(struct redis_server *s, const char *id, const char *field)
+{
+	return redis_server_ask(s, "HGET rain:{%s}:meta %s", id, field);
+}
+
+void lua_create(struct redis_server *s, const char *id, int count,
+		long long start_ms, long long end_ms)
+{
+	char n[24], cents[24], start[24], end[24], plan[100];
+
+	(void)snprintf(n, sizeof(n), "%d", count);
+	(void)snprintf(cents, sizeof(cents), "%d00", count);
+	(void)snprintf(start, sizeof(start), "%lld", start_ms);
+	(void)snprintf(end, sizeof(end), "%lld", end_ms);
+	(void)snprintf(plan, sizeof(plan), "plan of %s with %d", id, count);
+	EXPECT("OK", s, &lua_activity, id, "create", "", "plan", plan, "title",
+	       "quiz \"night\"", "sponsor", "s", "currency", "CNY",
+	       "total_cents", cents, "count", n, "algorithm", "double_mean",
+	       "min_cents", "1", "max_cents", "0", "start_ms", start, "end_ms",
+	       end, "ack", "redis", "keep_days", "0", "id_base", "1000", "seed",
+	       "5eed", "commitment", "c0");
+}
+
+static void push_chunk(struct redis_server *s, const char *id, int from,
+		       int count)
+{
+	static char texts[1000][80];
+	const char *args[1002];
+	char offset[24];
+
+	(void)snprintf(offset, sizeof(offset), "%d", from);
+	args[0] = offset;
+	for (int i = 0; i < count; i++) {
+		(void)snprintf(texts[i], sizeof(texts[i]),
+			       "{\"redPacketId\":\"%d\",\"amount\":\"1.00\"}",
+			       1000 + from + i);
+		args[i + 1] = texts[i];
+	}
+	args[count + 1] = NULL;
+	lua_run(s, &lua_preload, id, args);
+	cr_assert_str_eq(reply.at[1], "OK", "%s", reply.at[1]);
+}
+
+void lua_load(struct redis_server *s, const char *id, int count)
+{
+	char cents[24];
+
+	lua_create(s, id, count, 0, 0);
+	EXPECT("OK", s, &lua_activity, id, "loading", "");
+	for (int i = 0; i < count; i += 1000) {
+		push_chunk(s, id, i, count - i < 1000 ? count - i : 1000);
+	}
+	(void)snprintf(cents, sizeof(cents), "%d00", count);
+	EXPECT("OK", s, &lua_activity, id, "loaded", "", cents);
+}
+
+void lua_open(struct redis_server *s, const char *id, int count)
+{
+	char n[24];
+
+	lua_load(s, id, count);
+	(void)snprintf(n, sizeof(n), "%d", count);
+	EXPECT("OK", s, &lua_activity, id, "open", "", n);
+}

@@ -1,0 +1,54 @@
+/**
+ * The scripts of lua/ run one by one against a test's Redis, blocking, their
+ * replies as text with the indices of lua/README.md.
+ *
+ *   RUN(&s, &lua_activity, "a", "pause", "", "a break");
+ *   cr_assert_str_eq(reply.at[1], "OK");
+ */
+#ifndef TESTS_LIB_LUA_RUN_H
+#define TESTS_LIB_LUA_RUN_H
+
+#include "lib/redis_server.h"
+#include "lua/scripts.h"
+
+enum { LUA_REPLY_MAX = 4096, LUA_ARGS_MAX = 2100 };
+
+struct lua_reply {
+	char *text;                    /* owned; the strings below are in it */
+	size_t n;                      /* at[1] to at[n] */
+	const char *at[LUA_REPLY_MAX]; /* arrays are flattened */
+};
+
+/** Of the last call; at[0] and what is beyond n are "". */
+extern struct lua_reply reply;
+
+/** Run script on the activity id by EVAL; args end with NULL. An error is one
+ * element that begins with "(error)". */
+void lua_run(struct redis_server *s, const struct redis_script *script,
+	     const char *id, const char *const *args);
+
+#define RUN(s, script, id, ...) \
+	lua_run((s), (script), (id), (const char *const[]){ __VA_ARGS__, NULL })
+
+/** The same, and fail the test unless the code (index 1) is this. */
+#define EXPECT(code, s, script, id, ...)                                \
+	do {                                                            \
+		RUN(s, script, id, __VA_ARGS__);                        \
+		cr_assert_str_eq(reply.at[1], code, "%s is not %s: %s", \
+				 reply.at[1], code, reply.at[5]);       \
+	} while (0)
+
+/** Milliseconds of the server's clock. */
+long long lua_now(struct redis_server *s);
+
+/** Create activity id with a plan of count packets of 1.00 each and the times
+ * given, packet ids 1000 and up; leave it CREATED, LOADED or OPEN. */
+void lua_create(struct redis_server *s, const char *id, int count,
+		long long start_ms, long long end_ms);
+void lua_load(struct redis_server *s, const char *id, int count);
+void lua_open(struct redis_server *s, const char *id, int count);
+
+/** Read a field of meta, "(nil)" if there is none; until the next question. */
+const char *lua_meta(struct redis_server *s, const char *id, const char *field);
+
+#endif
