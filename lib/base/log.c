@@ -16,7 +16,7 @@ enum {
 	/* Kept free for the end of the line. */
 	LINE_TAIL_BYTES = 32,
 	/* A longer value is cut: a log line is no place for a document. */
-	TEXT_MAX_BYTES = 1024,
+	TEXT_MAX_BYTES = 2048,
 };
 
 struct line {

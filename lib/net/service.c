@@ -257,28 +257,38 @@ static bool close_handles(struct service_state *st)
 	(void)uv_timer_start(&st->limit, finish_cb, FINISH_MS_MAX, 0);
 	uv_unref((uv_handle_t *)&st->limit);
 	(void)uv_run(&st->loop, UV_RUN_DEFAULT);
+	if (uv_loop_alive(&st->loop)) {
+		return false; /* the hub may still be in use */
+	}
 	stream_hub_free(st->rt.hub);
 	uv_close((uv_handle_t *)&st->limit, NULL);
-	(void)uv_run(&st->loop, UV_RUN_NOWAIT);
-	(void)uv_run(&st->loop, UV_RUN_NOWAIT);
+	(void)uv_run(&st->loop, UV_RUN_DEFAULT);
 	return uv_loop_close(&st->loop) == 0;
 }
 
-static void check_clean(struct service_state *st, bool clean)
+/* All is over. Returns only if nothing is left that could still use what
+ * main() is about to free. */
+static void leave(struct service_state *st)
 {
-	if (clean || st->overdue || st->exit_code != EXIT_CLEAN) {
+	bool clean = !st->overdue && close_handles(st);
+
+	if (!clean && !st->overdue) {
+		uv_walk(&st->loop, report_handle, NULL);
+	}
+	log_info("stopped", log_int("exit", st->exit_code));
+	if (clean) {
 		return;
 	}
-	uv_walk(&st->loop, report_handle, NULL);
 #ifndef __OPTIMIZE__
-	check(clean); /* a handle left open is a mistake of the service */
+	/* A handle left open is a mistake of the service. */
+	check(st->overdue || st->exit_code != EXIT_CLEAN);
 #endif
+	_exit(st->exit_code);
 }
 
 static int run(struct service_state *st)
 {
 	const struct service *svc = st->rt.svc;
-	bool clean;
 
 	service_log_setup(svc, &st->common);
 	log_start(st);
@@ -297,13 +307,7 @@ static int run(struct service_state *st)
 		(void)uv_run(&st->loop, UV_RUN_DEFAULT);
 	}
 	service_pages_stop(&st->pages);
-	clean = close_handles(st);
-	check_clean(st, clean);
-	log_info("stopped", log_int("exit", st->exit_code));
-	if (!clean) {
-		/* Something may still run on what main() would free. */
-		_exit(st->exit_code);
-	}
+	leave(st);
 	return st->exit_code;
 }
 

@@ -17,7 +17,7 @@ static struct options options;
 
 static const struct config_key keys[] = {
 	{ "host.mode", CONFIG_CHOICE, offsetof(struct options, mode), "plain",
-	  .choices = "plain|no_start|give_up|no_drain|stuck",
+	  .choices = "plain|no_start|give_up|no_drain|stuck|leak",
 	  .help = "what goes wrong" },
 	{ "host.secret", CONFIG_STRING, offsetof(struct options, secret), "",
 	  .flags = CONFIG_SECRET | CONFIG_LIVE, .help = "a password" },
@@ -71,8 +71,10 @@ static void timer_closed_cb(uv_handle_t *handle)
 
 static void drain(struct service_rt *rt)
 {
-	(void)rt;
-	if (!is_mode("no_drain")) {
+	if (is_mode("leak")) {
+		(void)uv_timer_start(&timer, timer_cb, 1000000, 0);
+		service_stopped(rt);
+	} else if (!is_mode("no_drain")) {
 		uv_close((uv_handle_t *)&timer, timer_closed_cb);
 	}
 }

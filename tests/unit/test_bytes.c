@@ -1,0 +1,72 @@
+#include <criterion/criterion.h>
+
+#include "base/bytes.h"
+
+Test(bytes, orders_by_bytes_then_length)
+{
+	cr_assert(bytes_cmp(BYTES("a"), BYTES("b")) < 0);
+	cr_assert(bytes_cmp(BYTES("ab"), BYTES("a")) > 0);
+	cr_assert(bytes_cmp(BYTES(""), BYTES("a")) < 0);
+	cr_assert(bytes_cmp(BYTES("\xff"), BYTES("a")) > 0);
+	cr_assert_eq(bytes_cmp(bytes_str(NULL), BYTES("")), 0);
+	cr_assert(bytes_eq(bytes_str(NULL), BYTES("")));
+	cr_assert(!bytes_eq(BYTES("a"), BYTES("ab")));
+}
+
+Test(bytes, reads_a_number_of_digits_only)
+{
+	static const char *const bad[] = { "",    " 1",
+					   "1 ",  "-1",
+					   "+1",  "1a",
+					   "0x1", "18446744073709551616",
+					   "101" };
+	uint64_t v = 42;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		cr_assert(!bytes_to_u64(bytes_str(bad[i]), 100, &v), "%s",
+			  bad[i]);
+	}
+	cr_assert_eq(v, 42, "a refused text leaves the result alone");
+	cr_assert(bytes_to_u64(BYTES("100"), 100, &v));
+	cr_assert_eq(v, 100);
+	cr_assert(bytes_to_u64(BYTES("007"), 100, &v));
+	cr_assert_eq(v, 7);
+	cr_assert(bytes_to_u64(BYTES("18446744073709551615"), UINT64_MAX, &v));
+	cr_assert_eq(v, UINT64_MAX);
+	cr_assert(!bytes_to_u64(BYTES("18446744073709551616"), UINT64_MAX, &v));
+	cr_assert(!bytes_to_u64(BYTES("99999999999999999999"), UINT64_MAX, &v));
+}
+
+Test(bytes, knows_utf8)
+{
+	static const char *const good[] = { "",
+					    "plain",
+					    "\xc3\xa9",
+					    "\xe7\xba\xa2\xe5\x8c\x85",
+					    "\xf0\x9f\xa7\xa7",
+					    "\xed\x9f\xbf",
+					    "\xee\x80\x80",
+					    "\xf4\x8f\xbf\xbf" };
+	static const char *const bad[] = {
+		"\x80",
+		"\xc0\xaf",
+		"\xc1\xbf",
+		"\xe0\x9f\xbf",
+		"\xed\xa0\x80",
+		"\xf0\x8f\xbf\xbf",
+		"\xf4\x90\x80\x80",
+		"\xf5\x80\x80\x80",
+		"\xc3",
+		"\xe7\xba",
+		"\xf0\x9f\xa7",
+		"a\xffz",
+		"\xc3(",
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		cr_assert(bytes_utf8(bytes_str(good[i])), "good %zu", i);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		cr_assert(!bytes_utf8(bytes_str(bad[i])), "bad %zu", i);
+	}
+}
