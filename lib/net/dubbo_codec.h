@@ -62,12 +62,12 @@ struct dubbo_attachment {
 
 /* A request without its header. Decoded: views into the frame. */
 struct dubbo_request {
-	struct bytes protocol;  /* "2.0.2" */
-	struct bytes path;      /* interface, "rain.GrabService" */
-	struct bytes version;   /* "1.0.0" */
+	struct bytes protocol; /* "2.0.2" */
+	struct bytes path;     /* interface, "rain.GrabService" */
+	struct bytes version;  /* "1.0.0" */
 	struct bytes method;
-	struct bytes types;     /* "Lrain/GrabRequest;" */
-	struct bytes argument;  /* the protobuf message */
+	struct bytes types;    /* "Lrain/GrabRequest;" */
+	struct bytes argument; /* the protobuf message */
 	size_t attachment_count;
 	struct dubbo_attachment attachments[DUBBO_ATTACHMENTS_MAX];
 };
@@ -104,7 +104,8 @@ must_check int dubbo_result_decode(uint8_t status, struct bytes body,
 				   struct dubbo_result *r, const char **why);
 
 /** Append whole response frames. with_attachments: the request's protocol
- * version was 2.0.2 to 2.0.99. message NULL is Java's null. */
+ * version was 2.0.2 to 2.0.99. message NULL is Java's null. An error is
+ * written in the serialization of the request, as far as text goes. */
 void dubbo_reply_value(struct buf *out, uint64_t id, bool with_attachments,
 		       const ProtobufCMessage *message);
 void dubbo_reply_exception(struct buf *out, uint64_t id, bool with_attachments,
@@ -119,6 +120,8 @@ void dubbo_heartbeat_reply(struct buf *out, const struct dubbo_header *h,
 void dubbo_readonly(struct buf *out, uint64_t id);
 /** Whether the body of an event says READONLY, in any serialization. */
 bool dubbo_event_readonly(struct bytes body);
+/** Whether it says WRITEABLE, which takes READONLY back (Dubbo 3.3). */
+bool dubbo_event_writeable(struct bytes body);
 
 /** Whether responses to this protocol version carry attachments. */
 bool dubbo_version_has_attachments(struct bytes protocol);

@@ -29,16 +29,16 @@ struct dubbo_interface {
 	const char *version; /* "1.0.0" */
 	const struct dubbo_method *methods;
 	size_t method_count;
-	void *ctx;           /* given to every handle */
+	void *ctx; /* given to every handle */
 };
 
 struct dubbo_server_options {
-	const char *listen;       /* "127.0.0.1:20880" */
-	const char *secret;       /* demanded in the token attachment; "" none */
-	int64_t calls_max;        /* in flight in all; above: status 100 */
+	const char *listen; /* "127.0.0.1:20880" */
+	const char *secret; /* demanded in the token attachment; "" none */
+	int64_t calls_max;  /* in flight in all; above: status 100 */
 	int64_t connections_max;
-	int64_t payload_max;      /* bytes */
-	int64_t idle_ms;          /* silent connections close; 180,000 */
+	int64_t payload_max; /* bytes */
+	int64_t idle_ms;     /* silent connections close; 180,000 */
 };
 
 /** Start listening. interfaces and options' strings stay borrowed. 0, or a
