@@ -135,18 +135,12 @@ void config_example(const struct config_key *keys, FILE *out)
 	each_key(keys, out, example_key, out);
 }
 
-static void usage_key(const struct config_key *key, void *arg)
-{
-	FILE *out = arg;
-
-	(void)fprintf(out, "  %s = %s\n      %s\n",
-		      key->name + section_len(key->name) + 1, fallback_of(key),
-		      key->help != NULL ? key->help : "");
-}
-
 void config_usage(const struct config_key *keys, FILE *out)
 {
-	each_key(keys, out, usage_key, out);
+	for (const struct config_key *k = keys; k->name != NULL; k++) {
+		(void)fprintf(out, "  %s = %s\n      %s\n", k->name,
+			      fallback_of(k), k->help != NULL ? k->help : "");
+	}
 }
 
 static bool ends_in_max(const char *name)

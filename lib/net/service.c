@@ -65,7 +65,9 @@ static void refresh(struct service_state *st)
 	if (ready && st->ready_fd >= 0) {
 		/* Whoever waits for it sees an end of file otherwise. */
 		(void)!write(st->ready_fd, "ready\n", 6);
-		(void)close(st->ready_fd);
+		if (st->ready_fd > STDERR_FILENO) {
+			(void)close(st->ready_fd);
+		}
 		st->ready_fd = -1;
 	}
 	buf_close(&why);
@@ -291,11 +293,11 @@ static int run(struct service_state *st)
 	const struct service *svc = st->rt.svc;
 
 	service_log_setup(svc, &st->common);
-	log_start(st);
 	(void)signal(SIGPIPE, SIG_IGN);
 	metrics_register(&ready_gauge);
 	metrics_register(&loop_lag);
-	open_handles(st);
+	open_handles(st); /* first, so that a signal finds its handler */
+	log_start(st);
 	if (service_pages_start(&st->pages, st->common.http_listen) != 0 ||
 	    svc->start(&st->rt) != 0) {
 		st->exit_code = EXIT_NO_START;
@@ -304,6 +306,7 @@ static int run(struct service_state *st)
 		uv_update_time(&st->loop);
 		(void)uv_timer_start(&st->tick, tick_cb, TICK_MS, TICK_MS);
 		refresh(st);
+		log_info("started");
 		(void)uv_run(&st->loop, UV_RUN_DEFAULT);
 	}
 	service_pages_stop(&st->pages);

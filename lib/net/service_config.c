@@ -132,7 +132,7 @@ static void print_help(const struct service *svc, const struct config *c)
 		     "(RAIN_SECTION_KEY),\nand that beats the file.\n\n");
 	config_usage(c->keys, stdout);
 	if (c->pass_section != NULL) {
-		(void)printf("\n[%s]\n  every other key is passed through\n",
+		(void)printf("  %s.*\n      passed through as it is\n",
 			     c->pass_section);
 	}
 }

@@ -1,0 +1,279 @@
+/* The frame of a service, seen from outside: service_host.c runs in it. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "lib/http_get.h"
+#include "lib/process.h"
+
+enum { SOON_MS = 20000 };
+
+static struct process host;
+static char ini[] = "/tmp/test_service.XXXXXX";
+
+static void setup(void)
+{
+	int fd = mkstemp(ini);
+
+	cr_assert_geq(fd, 0);
+	(void)close(fd);
+}
+
+static void teardown(void)
+{
+	(void)unlink(ini);
+	process_close(&host);
+}
+
+TestSuite(service, .init = setup, .fini = teardown);
+
+static void run(const char *const *args)
+{
+	const char *argv[16] = { SERVICE_HOST };
+	size_t n = 1;
+
+	while (*args != NULL) {
+		argv[n++] = *args++;
+	}
+	argv[n] = NULL;
+	process_start(&host, argv, NULL);
+}
+
+#define RUN(...) run((const char *const[]){ __VA_ARGS__, NULL })
+
+static void expect_text(const char *part)
+{
+	cr_assert(process_wait_text(&host, part, SOON_MS), "%s not in: %s",
+		  part, process_text(&host));
+}
+
+static void expect_exit(int code)
+{
+	int got = process_wait(&host, SOON_MS);
+
+	cr_assert_eq(got, code, "%d instead of %d: %s", got, code,
+		     process_text(&host));
+}
+
+/* The port that the log names. */
+static int http_port(void)
+{
+	static const char mark[] = "event=\"http listens\" addr=127.0.0.1:";
+
+	expect_text(mark);
+	expect_text("\n");
+	return (int)strtol(strstr(process_text(&host), mark) + strlen(mark),
+			   NULL, 10);
+}
+
+/* Ask until the status is this; the body of that answer. */
+static const char *wait_status(int port, const char *path, int status)
+{
+	static struct buf body;
+	uint64_t end = clock_mono_ms() + SOON_MS;
+	int got;
+
+	do {
+		buf_close(&body);
+		got = http_request(port, "GET", path, &body);
+		cr_assert(clock_mono_ms() < end, "%s is %d, not %d", path, got,
+			  status);
+		if (got != status) {
+			(void)usleep(20000);
+		}
+	} while (got != status);
+	return (const char *)body.mem;
+}
+
+static void write_ini(const char *text)
+{
+	FILE *f = fopen(ini, "w");
+
+	cr_assert_not_null(f);
+	(void)fputs(text, f);
+	(void)fclose(f);
+}
+
+Test(service, prints_what_is_asked_for)
+{
+	RUN("--help");
+	expect_exit(0);
+	expect_text("--check-config");
+	expect_text("  host.fixed_max = 7\n");
+	expect_text("drain.timeout");
+}
+
+Test(service, prints_its_version)
+{
+	RUN("--version");
+	expect_exit(0);
+	expect_text("service-host 0.");
+}
+
+Test(service, refuses_strange_options)
+{
+	RUN("--confg=x");
+	expect_exit(1);
+	expect_text("service-host: --confg=x: no such option");
+}
+
+Test(service, names_every_configuration_problem)
+{
+	write_ini("[host]\nlive = 0\n");
+	RUN("--config", ini, "--set=host.mode=x", "--set", "a.b=c");
+	expect_exit(1);
+	expect_text(":2: host.live: ");
+	expect_text("--set host.mode: ");
+	expect_text("--set a.b: no such key");
+}
+
+Test(service, checks_a_good_configuration)
+{
+	write_ini("[host]\nlive = 2\n");
+	RUN("--check-config", "--config", ini);
+	expect_exit(0);
+	expect_text("fine");
+}
+
+Test(service, dumps_without_secrets)
+{
+	RUN("--dump-config", "--set", "host.secret=hunter2");
+	expect_exit(0);
+	expect_text("secret = *** ; --set\n");
+	cr_assert_null(strstr(process_text(&host), "hunter2"));
+}
+
+Test(service, serves_its_pages_and_drains)
+{
+	int port;
+
+	RUN("--set", "http.listen=127.0.0.1:0", "--set", "host.secret=hunter2");
+	port = http_port();
+	cr_assert_not_null(strstr(wait_status(port, "/readyz", 200),
+				  "{\"ready\":true,\"failing\":[]}"));
+	cr_assert_str_eq(wait_status(port, "/livez", 200), "ok\n");
+	cr_assert_not_null(
+		strstr(wait_status(port, "/metrics", 200), "\nrain_ready 1\n"));
+	(void)wait_status(port, "/other", 404);
+	cr_assert_eq(http_request(port, "POST", "/livez", NULL), 405);
+	cr_assert_eq(http_request(port, "HEAD", "/livez", NULL), 200);
+	expect_text("event=bounds limits=\"host.fixed_max=7\"");
+	process_signal(&host, SIGTERM);
+	expect_exit(0);
+	expect_text("event=draining");
+	expect_text("event=stopped exit=0");
+	cr_assert_null(strstr(process_text(&host), "hunter2"));
+}
+
+Test(service, says_why_it_is_not_ready)
+{
+	int port;
+
+	RUN("--set", "http.listen=127.0.0.1:0", "--set", "host.ready_after=1h");
+	port = http_port();
+	expect_text("event=started");
+	cr_assert_not_null(strstr(wait_status(port, "/readyz", 503),
+				  "{\"ready\":false,\"failing\":"
+				  "[\"timer: \\\"not yet\\\"\"]}"));
+	process_signal(&host, SIGINT);
+	expect_exit(0);
+}
+
+Test(service, reloads_live_keys)
+{
+	write_ini("[host]\nlive = 2\n");
+	RUN("--config", ini, "--set", "log.level=debug");
+	expect_text("event=started");
+	write_ini("[host]\nlive = 3\nfixed_max = 8\n[kafka]\nx.y = 1\n");
+	process_signal(&host, SIGHUP);
+	expect_text(
+		"event=\"configuration changed\" key=host.live from=2 to=3");
+	expect_text("needs a restart\" key=host.fixed_max");
+	expect_text("needs a restart\" key=kafka.x.y");
+	expect_text("event=\"reload seen\" live=3 fixed_max=7");
+	write_ini("[host]\nlive = 4\nfixed_mx = 8\n");
+	process_signal(&host, SIGHUP);
+	expect_text("event=\"configuration refused\"");
+	expect_text("did you mean host.fixed_max?");
+	cr_assert_null(strstr(process_text(&host), "live=4"));
+	process_signal(&host, SIGTERM);
+	expect_exit(0);
+}
+
+Test(service, a_failed_start_exits_2)
+{
+	RUN("--set", "host.mode=no_start");
+	expect_exit(2);
+}
+
+Test(service, an_address_in_use_exits_2)
+{
+	RUN("--set", "http.listen=192.0.2.1:1");
+	expect_exit(2);
+	expect_text("http cannot listen");
+}
+
+Test(service, giving_up_exits_3)
+{
+	RUN("--set", "host.mode=give_up");
+	expect_exit(3);
+	expect_text("event=\"giving up\" why=\"the test says so\"");
+	expect_text("event=draining");
+}
+
+Test(service, a_drain_has_a_limit)
+{
+	RUN("--set", "host.mode=no_drain", "--set", "drain.timeout=50ms");
+	expect_text("event=started");
+	process_signal(&host, SIGTERM);
+	expect_exit(0);
+	expect_text("drain took too long");
+}
+
+Test(service, a_second_signal_ends_it_at_once)
+{
+	RUN("--set", "host.mode=no_drain", "--set", "drain.timeout=1h");
+	expect_text("event=started");
+	process_signal(&host, SIGTERM);
+	expect_text("event=draining");
+	process_signal(&host, SIGTERM);
+	expect_exit(0);
+	expect_text("second signal");
+}
+
+#ifndef __OPTIMIZE__
+Test(service, a_handle_left_open_is_our_mistake)
+{
+	RUN("--set", "host.mode=leak");
+	expect_text("event=started");
+	process_signal(&host, SIGTERM);
+	expect_exit(128 + SIGABRT);
+	expect_text("event=\"handle left open\" type=timer");
+}
+#endif
+
+Test(service, a_stuck_loop_does_not_live)
+{
+	int port;
+
+	RUN("--set", "http.listen=127.0.0.1:0", "--set", "host.mode=stuck");
+	port = http_port();
+	cr_assert_not_null(strstr(wait_status(port, "/livez", 503), "silent"));
+	cr_assert_not_null(strstr(wait_status(port, "/readyz", 503), "silent"));
+}
+
+Test(service, tells_its_parent_when_it_is_ready)
+{
+	const char *const argv[] = { SERVICE_HOST, NULL };
+	const char *const env[] = { "RAIN_READY_FD=1", NULL };
+
+	/* 1 is its stdout, which the log does not use. */
+	process_start(&host, argv, env);
+	expect_text("ready\n");
+	process_signal(&host, SIGTERM);
+	expect_exit(0);
+}
