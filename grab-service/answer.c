@@ -1,0 +1,138 @@
+#include "answer.h"
+
+#include "base/log.h"
+#include "base/rand.h"
+#include "rain/gateway.pb-c.h"
+
+#include "claim.h"
+
+enum {
+	RETRY_MIN_MS = 50,
+	RETRY_START_MAX_MS = 10000, /* ask again at least so often */
+	RETRY_PAUSED_MS = 500,
+	RETRY_EARLY_MS = 500,
+	RETRY_SOON_MS = 100,
+};
+
+static uint32_t jitter(uint64_t base)
+{
+	/* Three quarters to five quarters: nobody who was refused together
+	 * comes back together. */
+	return (uint32_t)(base * 3 / 4 + rand_below(base / 2 + 1));
+}
+
+uint32_t answer_retry_ms(int status, int64_t start_in_ms)
+{
+	switch (status) {
+	case RAIN__STATUS__NOT_STARTED:
+		if (start_in_ms > 0) {
+			uint64_t wait = (uint64_t)start_in_ms;
+
+			if (wait > RETRY_START_MAX_MS) {
+				wait = RETRY_START_MAX_MS;
+			}
+			/* Not before the start, and not all at once. */
+			return (uint32_t)(wait + rand_below(RETRY_MIN_MS));
+		}
+		return jitter(RETRY_EARLY_MS);
+	case RAIN__STATUS__NOT_YET:
+		return jitter(RETRY_SOON_MS);
+	case RAIN__STATUS__PAUSED:
+		return jitter(RETRY_PAUSED_MS);
+	case RAIN__STATUS__BUSY:
+	case RAIN__STATUS__PENDING:
+	case RAIN__STATUS__RATE_LIMITED:
+		return jitter(RETRY_SOON_MS);
+	default:
+		return 0;
+	}
+}
+
+const char *answer_message(int status)
+{
+	switch (status) {
+	case RAIN__STATUS__WON:
+		return "the packet is yours";
+	case RAIN__STATUS__ALREADY_GRABBED:
+		return "you have this packet already";
+	case RAIN__STATUS__SOLD_OUT:
+		return "every packet has been taken";
+	case RAIN__STATUS__NOT_STARTED:
+		return "the activity is not open yet";
+	case RAIN__STATUS__NOT_YET:
+		return "no packet has been released at this moment";
+	case RAIN__STATUS__PAUSED:
+		return "the activity is paused";
+	case RAIN__STATUS__ENDED:
+		return "the activity is over";
+	case RAIN__STATUS__NO_SUCH_ACTIVITY:
+		return "there is no such activity";
+	case RAIN__STATUS__DENIED:
+		return "the ids are not acceptable: " ID_RULE;
+	case RAIN__STATUS__PENDING:
+		return "the outcome is not known yet";
+	default:
+		return "no room or no time, nothing was done";
+	}
+}
+
+static struct answer without_packet(const struct verdict *v, int status)
+{
+	return (struct answer){
+		.status = status,
+		.retry_after_ms = answer_retry_ms(status, v->start_in_ms),
+		.revision = v->revision,
+		.message = answer_message(status),
+	};
+}
+
+static struct answer with_packet(const struct verdict *v, int status,
+				 uint64_t *seq)
+{
+	struct claim claim;
+	const char *why = "it is another user's";
+
+	if (!claim_parse(v->claim, &claim, &why) ||
+	    !bytes_eq(claim.user_id, v->user)) {
+		log_error("claim unreadable", log_bytes("user", v->user),
+			  log_str("why", why));
+		return without_packet(v, RAIN__STATUS__PENDING);
+	}
+	*seq = claim.seq;
+	return (struct answer){
+		.status = status,
+		.red_packet_id = claim.packet.red_packet_id,
+		.amount_cents = claim.packet.amount_cents,
+		.at_ms = claim.at_ms,
+		.revision = v->revision,
+		.message = answer_message(status),
+	};
+}
+
+struct answer answer_make(const struct verdict *v, uint64_t *seq)
+{
+	*seq = 0;
+	switch (v->status) {
+	case RAIN__STATUS__WON:
+	case RAIN__STATUS__ALREADY_GRABBED:
+		return with_packet(v, (int)v->status, seq);
+	case RAIN__STATUS__SOLD_OUT:
+	case RAIN__STATUS__ENDED:
+		/* Also for an unsure ask: a try that is still on its way comes
+		 * to the same word. */
+		return without_packet(v, (int)v->status);
+	case RAIN__STATUS__NOT_STARTED:
+	case RAIN__STATUS__NOT_YET:
+	case RAIN__STATUS__PAUSED:
+	case RAIN__STATUS__BUSY:
+		/* BUSY says that the grab never will be executed. With an
+		 * earlier try on its way, or a claim that may be what is
+		 * missing, nobody can say that. */
+		if (v->unsure || (v->question && v->counts)) {
+			return without_packet(v, RAIN__STATUS__PENDING);
+		}
+		return without_packet(v, (int)v->status);
+	default:
+		return without_packet(v, RAIN__STATUS__PENDING);
+	}
+}

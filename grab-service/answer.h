@@ -1,0 +1,32 @@
+/**
+ * From what the scripts say about one user to what the user is told. Pure but
+ * for the jitter.
+ */
+#ifndef GRAB_ANSWER_H
+#define GRAB_ANSWER_H
+
+#include "lane.h"
+
+/* What a reply says about one user, and what it was asked under. */
+struct verdict {
+	int64_t status;     /* rain.Status, unchecked */
+	struct bytes claim; /* text, or empty */
+	struct bytes user;  /* whose it must be */
+	uint64_t revision;
+	int64_t start_in_ms; /* until the activity starts, or 0 */
+	bool unsure;         /* an earlier try may yet be executed */
+	bool question;       /* a result, not a grab */
+	bool counts;         /* the counts do not hold */
+};
+
+/** The answer; *seq is that of the claim, 0 without one. Views into claim. A
+ * claim that can't be read or is another user's is PENDING, never a no. */
+struct answer answer_make(const struct verdict *v, uint64_t *seq);
+
+/** How long to wait before the next try, with jitter. */
+uint32_t answer_retry_ms(int status, int64_t start_in_ms);
+
+/** A sentence for the log of the app; static. */
+const char *answer_message(int status);
+
+#endif

@@ -1,0 +1,371 @@
+#include "fence.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "lua/scripts.h"
+#include "proto/proto_util.h"
+#include "rain/activity_service.pb-c.h"
+
+#include "halt.h"
+#include "ledger.h"
+#include "track.h"
+
+enum {
+	NUMBER_MAX = 24,
+	REASON_MAX = 256,
+	AGAIN_MS = 200,   /* between two questions about evidence */
+	HALTED_MS = 5000, /* between two looks at what was lost */
+	ENDS_TIMEOUT_MS = 5000,
+};
+
+void fence_init(struct fence *f)
+{
+	*f = (struct fence){ 0 };
+}
+
+void fence_close(struct fence *f)
+{
+	free(f->ends);
+	*f = (struct fence){ 0 };
+}
+
+void fence_needed(struct grab_env *env, struct activity *a)
+{
+	struct track *t = a->track;
+
+	if (t == NULL) {
+		/* The relay's next look at the set makes one. */
+		return;
+	}
+	if (!t->fence.needed) {
+		log_warn("Redis is not the process that was verified",
+			 log_str("activity", a->id));
+		t->fence.needed = true;
+		t->fence.phase = FENCE_CONFIRM;
+		t->wanted = true;
+		t->due_ms = uv_now(env->loop);
+		relay_kick(t->relay);
+	}
+}
+
+bool fence_must_confirm(const struct track *t)
+{
+	uint64_t connection = redis_connection(t->relay->redis);
+
+	return connection != 0 && t->activity->seen.revision > 0 &&
+	       t->fence.confirmed_on != connection;
+}
+
+bool fence_passed(const struct kafka_end *ends, size_t count,
+		  const Rain__PositionsReply *positions)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t next = 0;
+
+		for (size_t k = 0; k < positions->n_positions; k++) {
+			const Rain__PartitionPosition *p =
+				positions->positions[k];
+
+			if (p->partition == ends[i].partition &&
+			    bytes_eq(from_pb(p->topic),
+				     bytes_str(ends[i].topic))) {
+				next = p->next_offset;
+			}
+		}
+		if (next < ends[i].end_offset) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static uint64_t now_of(const struct track *t)
+{
+	return uv_now(t->relay->env->loop);
+}
+
+static void wait_then(struct track *t, enum fence_phase phase, uint64_t ms)
+{
+	t->fence.phase = phase;
+	t->fence.due_ms = now_of(t) + ms;
+}
+
+/* Something that was there is not: a person must look. */
+static void accuse(struct track *t, struct bytes what)
+{
+	char reason[REASON_MAX];
+
+	wait_then(t, FENCE_CONFIRM, HALTED_MS);
+	if (t->state == RAIN__STATE__HALTED) {
+		return;
+	}
+	(void)snprintf(reason, sizeof reason, "Redis lost something: %.*s",
+		       BYTES_FMT(what));
+	halt_evidence(t->relay->env, t->activity, reason);
+	t->due_ms = now_of(t);
+}
+
+/* ---- CONFIRM ---- */
+
+static void confirm_cb(void *ctx, enum redis_outcome outcome,
+		       const struct step_reply *reply, struct bytes error)
+{
+	struct track *t = ctx;
+	struct fence *f = &t->fence;
+
+	(void)error;
+	f->busy = false;
+	if (outcome != REDIS_DONE) {
+		wait_then(t, FENCE_CONFIRM, AGAIN_MS);
+	} else if (reply->code == STEP_LOST) {
+		accuse(t, step_text(reply, 0));
+	} else if (reply->code == STEP_OK || reply->code == STEP_UNLINKED) {
+		f->confirmed_on = f->round;
+		log_info("confirmed what was seen last",
+			 log_str("activity", t->activity->id),
+			 log_int("seq", (int64_t)t->activity->seen.seq));
+	} else {
+		log_error("can't confirm what was seen last",
+			  log_str("activity", t->activity->id),
+			  log_str("code", step_code_name(reply->code)));
+		wait_then(t, FENCE_CONFIRM, HALTED_MS);
+	}
+	relay_kick(t->relay);
+}
+
+static struct bytes print(char out[NUMBER_MAX], uint64_t n)
+{
+	int len = snprintf(out, NUMBER_MAX, "%" PRIu64, n);
+
+	return bytes_make(out, (size_t)len);
+}
+
+static void run(struct track *t, const struct bytes *argv, size_t argc,
+		step_cb done)
+{
+	t->fence.busy = true;
+	step_run(t->relay->redis, &lua_fence, activity_id(t->activity), argc,
+		 argv, (uint64_t)t->relay->env->options->redis_timeout_ms, done,
+		 t);
+}
+
+static void confirm(struct track *t)
+{
+	const struct seen *seen = &t->activity->seen;
+	char text[3][NUMBER_MAX];
+	struct bytes argv[6] = {
+		BYTES("confirm"),
+		bytes_str(t->relay->env->witness),
+		print(text[0], seen->seq),
+		bytes_str(seen->user),
+		print(text[1], seen->revision),
+		print(text[2], seen->events),
+	};
+
+	run(t, argv, 6, confirm_cb);
+}
+
+/* ---- ENDS, PASSED, TOTALS ---- */
+
+static void ends_cb(void *ctx, int error, const struct kafka_end *ends,
+		    size_t n)
+{
+	struct track *t = ctx;
+	struct fence *f = &t->fence;
+	const struct grab_options *o = t->relay->env->options;
+
+	f->busy = false;
+	if (error != 0) {
+		wait_then(t, FENCE_ENDS, AGAIN_MS);
+		return;
+	}
+	free(f->ends);
+	f->ends = xcalloc(n + 1, sizeof *f->ends);
+	f->end_count = n;
+	for (size_t i = 0; i < n; i++) {
+		f->ends[i] = ends[i];
+		f->ends[i].topic = strcmp(ends[i].topic, o->topic_claims) == 0
+					   ? o->topic_claims
+					   : o->topic_activities;
+	}
+	wait_then(t, FENCE_PASSED, 0);
+	relay_kick(t->relay);
+}
+
+static void ask_ends(struct track *t)
+{
+	const struct grab_options *o = t->relay->env->options;
+	const char *topics[2] = { o->topic_claims, o->topic_activities };
+
+	t->fence.busy = true;
+	kafka_end_offsets(t->relay->producer, topics, 2, ENDS_TIMEOUT_MS,
+			  ends_cb, t);
+}
+
+static void positions_cb(void *ctx, const Rain__PositionsReply *reply)
+{
+	struct track *t = ctx;
+	struct fence *f = &t->fence;
+
+	f->busy = false;
+	if (reply == NULL || !fence_passed(f->ends, f->end_count, reply)) {
+		wait_then(t, FENCE_PASSED, AGAIN_MS);
+		return;
+	}
+	wait_then(t, FENCE_TOTALS, 0);
+	relay_kick(t->relay);
+}
+
+static void totals_cb(void *ctx, const Rain__TotalsReply *reply)
+{
+	struct track *t = ctx;
+	struct fence *f = &t->fence;
+
+	f->busy = false;
+	if (reply == NULL) {
+		wait_then(t, FENCE_TOTALS, AGAIN_MS);
+		return;
+	}
+	f->claims = reply->known ? reply->max_seq : 0;
+	f->revision = reply->known ? reply->revision : 0;
+	wait_then(t, FENCE_STAMP, 0);
+	relay_kick(t->relay);
+}
+
+/* ---- STAMP ---- */
+
+static void stamped(struct track *t)
+{
+	log_info("Redis is verified again",
+		 log_str("activity", t->activity->id));
+	t->fence.needed = false;
+	t->fence.phase = FENCE_IDLE;
+	track_drop(t, "Redis is verified again");
+	relay_kick(t->relay);
+}
+
+static void stamp_cb(void *ctx, enum redis_outcome outcome,
+		     const struct step_reply *reply, struct bytes error)
+{
+	struct track *t = ctx;
+
+	(void)error;
+	t->fence.busy = false;
+	if (outcome != REDIS_DONE) {
+		wait_then(t, FENCE_TOTALS, AGAIN_MS);
+		return;
+	}
+	switch (reply->code) {
+	case STEP_OK:
+	case STEP_ALREADY:
+		stamped(t);
+		return;
+	case STEP_WITNESS:
+		wait_then(t, FENCE_TOTALS, AGAIN_MS);
+		return;
+	case STEP_LOST:
+	case STEP_COUNTS:
+		accuse(t, step_text(reply, 0));
+		return;
+	case STEP_LEASE:
+		wait_then(t, FENCE_FLUSH, AGAIN_MS);
+		return;
+	default:
+		log_error("can't verify Redis",
+			  log_str("activity", t->activity->id),
+			  log_str("code", step_code_name(reply->code)));
+		wait_then(t, FENCE_TOTALS, HALTED_MS);
+	}
+}
+
+static void stamp(struct track *t)
+{
+	char text[4][NUMBER_MAX];
+	struct bytes argv[6] = {
+		BYTES("stamp"),
+		bytes_str(t->relay->owner),
+		print(text[0], t->generation),
+		print(text[1], t->fence.claims),
+		print(text[2], t->fence.revision),
+		print(text[3], (uint64_t)t->relay->env->options->patience_ms),
+	};
+
+	run(t, argv, 6, stamp_cb);
+}
+
+/* ---- All together ---- */
+
+static void begin(struct track *t, uint64_t connection)
+{
+	struct fence *f = &t->fence;
+
+	/* What was gathered on another connection says nothing about the
+	 * process behind this one. */
+	if (f->phase > FENCE_CONFIRM && f->round != connection) {
+		f->phase = FENCE_CONFIRM;
+		f->due_ms = 0;
+	}
+	if (f->phase == FENCE_IDLE && (f->needed || fence_must_confirm(t))) {
+		f->phase = FENCE_CONFIRM;
+	}
+	if (f->phase != FENCE_IDLE && !f->needed && !fence_must_confirm(t)) {
+		f->phase = FENCE_IDLE;
+	}
+}
+
+void fence_step(struct track *t)
+{
+	struct fence *f = &t->fence;
+	struct grab_env *env = t->relay->env;
+	uint64_t connection = redis_connection(t->relay->redis);
+
+	if (f->busy || connection == 0) {
+		return;
+	}
+	begin(t, connection);
+	if (f->phase == FENCE_IDLE || now_of(t) < f->due_ms) {
+		return;
+	}
+	if (f->phase == FENCE_CONFIRM) {
+		f->round = connection;
+		if (fence_must_confirm(t)) {
+			confirm(t);
+			return;
+		}
+		f->phase = FENCE_FLUSH;
+	}
+	/* From here on only under the lease. */
+	if (!t->ours) {
+		return;
+	}
+	switch (f->phase) {
+	case FENCE_FLUSH:
+		/* What is on its way to Kafka would come behind its end. */
+		if (t->outstanding > 0) {
+			return;
+		}
+		f->phase = FENCE_ENDS;
+		ask_ends(t);
+		return;
+	case FENCE_ENDS:
+		ask_ends(t);
+		return;
+	case FENCE_PASSED:
+		f->busy = true;
+		ledger_positions(env->ledger, positions_cb, t);
+		return;
+	case FENCE_TOTALS:
+		f->busy = true;
+		ledger_totals(env->ledger, activity_id(t->activity), totals_cb,
+			      t);
+		return;
+	case FENCE_STAMP:
+		stamp(t);
+		return;
+	default:
+		return;
+	}
+}

@@ -1,0 +1,432 @@
+#include "keeper.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/amount.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "lua/scripts.h"
+#include "proto/proto_util.h"
+#include "rain/activity_service.pb-c.h"
+
+#include "claim.h"
+#include "elsewhere.h"
+#include "halt.h"
+#include "ledger.h"
+#include "track.h"
+
+enum {
+	NUMBER_MAX = 24,
+	LATER_MS = 5000, /* after a step that was refused */
+	HELD_MS = 60000, /* between looks at money that is held */
+};
+
+#define DAY_MS (INT64_C(24) * 3600 * 1000)
+
+/* ---- Decisions ---- */
+
+enum keeper_task keeper_next(const struct keeper_facts *f, int64_t now_ms,
+			     int64_t grace_ms)
+{
+	if (!f->known) {
+		return KEEPER_NONE;
+	}
+	switch (f->state) {
+	case RAIN__STATE__OPEN:
+	case RAIN__STATE__STATE_PAUSED:
+		if (f->end_ms > 0 && now_ms >= f->end_ms + grace_ms) {
+			return KEEPER_CLOSE;
+		}
+		return KEEPER_NONE;
+	case RAIN__STATE__CLOSED:
+		return f->counted ? KEEPER_SETTLE : KEEPER_COUNT;
+	case RAIN__STATE__CANCELLED:
+		return KEEPER_SETTLE;
+	case RAIN__STATE__SETTLED:
+		if (f->unlinked) {
+			return KEEPER_FORGET;
+		}
+		if (now_ms >= f->settled_ms + f->keep_days * DAY_MS) {
+			return KEEPER_UNLINK;
+		}
+		return KEEPER_NONE;
+	default:
+		return KEEPER_NONE;
+	}
+}
+
+/* Events come to the ledger in order: at this revision it has seen every
+ * tranche that was ever funded. */
+bool keeper_may_settle(const struct keeper_facts *f,
+		       const Rain__TotalsReply *totals)
+{
+	if (!totals->known || totals->revision < f->revision) {
+		return false;
+	}
+	if (f->state == RAIN__STATE__CANCELLED) {
+		return totals->funded_cents == totals->refunded_cents;
+	}
+	return totals->refund_done;
+}
+
+static uint64_t now_of(const struct track *t)
+{
+	return uv_now(t->relay->env->loop);
+}
+
+static void later(struct track *t, uint64_t ms)
+{
+	t->keeper.due_ms = now_of(t) + ms;
+}
+
+static enum keeper_task task_of(const struct track *t)
+{
+	const struct grab_env *env = t->relay->env;
+
+	if (t->keeper.facts.revision != t->revision) {
+		return KEEPER_NONE;
+	}
+	return keeper_next(&t->keeper.facts, redis_time_now(&env->time),
+			   env->options->grace_ms);
+}
+
+bool keeper_wants(struct track *t)
+{
+	return now_of(t) >= t->keeper.due_ms && task_of(t) != KEEPER_NONE;
+}
+
+/* ---- Facts ---- */
+
+enum {
+	FACT_STATE,
+	FACT_REVISION,
+	FACT_END,
+	FACT_DAYS,
+	FACT_SETTLED,
+	FACT_LEFTOVER,
+	FACT_UNLINKED,
+	FACT_COUNT
+};
+
+static int64_t number_of(const redisReply *r)
+{
+	uint64_t v;
+
+	if (r->type != REDIS_REPLY_STRING ||
+	    !bytes_to_u64(bytes_make(r->str, r->len), AMOUNT_MAX_CENTS, &v)) {
+		return 0;
+	}
+	return (int64_t)v;
+}
+
+static void facts_cb(void *ctx, enum redis_outcome outcome,
+		     const redisReply *reply)
+{
+	struct track *t = ctx;
+	struct keeper_facts *f = &t->keeper.facts;
+	redisReply *const *e;
+
+	t->keeper.busy = false;
+	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY ||
+	    reply->elements != FACT_COUNT) {
+		later(t, LATER_MS);
+		return;
+	}
+	e = reply->element;
+	if (e[FACT_STATE]->type != REDIS_REPLY_STRING) {
+		later(t, LATER_MS);
+		return;
+	}
+	*f = (struct keeper_facts){
+		.known = true,
+		.revision = (uint64_t)number_of(e[FACT_REVISION]),
+		.state = state_from_name(
+			bytes_make(e[FACT_STATE]->str, e[FACT_STATE]->len)),
+		.end_ms = number_of(e[FACT_END]),
+		.keep_days = number_of(e[FACT_DAYS]),
+		.settled_ms = number_of(e[FACT_SETTLED]),
+		.counted = e[FACT_LEFTOVER]->type == REDIS_REPLY_STRING,
+		.unlinked = e[FACT_UNLINKED]->type == REDIS_REPLY_STRING,
+	};
+	t->keeper.count_at = 0;
+	t->keeper.cents = 0;
+	t->keeper.told = false;
+	/* Whether the lease is wanted depends on this. */
+	t->due_ms = now_of(t);
+	relay_kick(t->relay);
+}
+
+static void read_facts(struct track *t)
+{
+	char key[ID_MAX + 32];
+	int n = snprintf(key, sizeof key, "rain:{%s}:meta", t->activity->id);
+	struct bytes argv[2 + FACT_COUNT] = {
+		BYTES("HMGET"),      bytes_make(key, (size_t)n),
+		BYTES("state"),      BYTES("revision"),
+		BYTES("end_ms"),     BYTES("keep_days"),
+		BYTES("settled_ms"), BYTES("leftover_cents"),
+		BYTES("unlinked"),
+	};
+
+	t->keeper.busy = true;
+	redis_command(t->relay->redis, 2 + FACT_COUNT, argv,
+		      (uint64_t)t->relay->env->options->redis_timeout_ms,
+		      facts_cb, t);
+}
+
+/* ---- Steps ---- */
+
+static void step_done(void *ctx, enum redis_outcome outcome,
+		      const struct step_reply *reply, struct bytes error)
+{
+	struct track *t = ctx;
+
+	t->keeper.busy = false;
+	if (outcome != REDIS_DONE) {
+		log_warn("a step of the keeper failed",
+			 log_str("activity", t->activity->id),
+			 log_bytes("error", error));
+		later(t, LATER_MS);
+		return;
+	}
+	if (reply->code == STEP_OK || reply->code == STEP_ALREADY) {
+		log_info("the keeper moved an activity",
+			 log_str("activity", t->activity->id),
+			 log_str("state", state_name(reply->state)),
+			 log_int("revision", (int64_t)reply->revision));
+		t->keeper.facts.known = false;
+		t->revision = reply->revision;
+		t->due_ms = now_of(t);
+	} else if (reply->code == STEP_ORDER) {
+		later(t, (uint64_t)t->relay->env->options->poll_ms);
+	} else {
+		log_warn("a step of the keeper was refused",
+			 log_str("activity", t->activity->id),
+			 log_str("code", step_code_name(reply->code)),
+			 log_bytes("why", step_text(reply, 0)));
+		if (reply->code == STEP_COUNTS) {
+			halt_counts(t->relay->env, t->activity);
+		}
+		later(t, LATER_MS);
+	}
+	relay_kick(t->relay);
+}
+
+/* The revision is that of the facts: what somebody else changed meanwhile is
+ * looked at first. */
+static void run_step(struct track *t, struct bytes operation, struct bytes a,
+		     struct bytes b)
+{
+	char revision[NUMBER_MAX];
+	int n = snprintf(revision, sizeof revision, "%" PRIu64,
+			 t->keeper.facts.revision);
+	struct bytes argv[4] = { operation, bytes_make(revision, (size_t)n), a,
+				 b };
+
+	t->keeper.busy = true;
+	step_run(t->relay->redis, &lua_activity, activity_id(t->activity), 4,
+		 argv, (uint64_t)t->relay->env->options->redis_timeout_ms,
+		 step_done, t);
+}
+
+/* ---- Counting what is left ---- */
+
+static void page_cb(void *ctx, enum redis_outcome outcome,
+		    const redisReply *reply)
+{
+	struct track *t = ctx;
+	struct keeper *k = &t->keeper;
+	char cents[NUMBER_MAX];
+	char left[NUMBER_MAX];
+	int n;
+	int m;
+
+	k->busy = false;
+	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY) {
+		later(t, LATER_MS);
+		return;
+	}
+	for (size_t i = 0; i < reply->elements; i++) {
+		const redisReply *e = reply->element[i];
+		struct packet packet;
+		const char *why = "not text";
+
+		if (e->type != REDIS_REPLY_STRING ||
+		    !packet_parse(bytes_make(e->str, e->len), &packet, &why)) {
+			log_error("a packet that is left can't be read",
+				  log_str("activity", t->activity->id),
+				  log_str("why", why));
+			halt_evidence(t->relay->env, t->activity,
+				      "a packet that is left can't be read");
+			later(t, LATER_MS);
+			k->count_at = 0;
+			k->cents = 0;
+			return;
+		}
+		k->cents += packet.amount_cents;
+	}
+	k->count_at += reply->elements;
+	if (reply->elements == KEEPER_PAGE) {
+		relay_kick(t->relay);
+		return;
+	}
+	n = snprintf(cents, sizeof cents, "%" PRId64, k->cents);
+	m = snprintf(left, sizeof left, "%" PRIu64, k->count_at);
+	k->count_at = 0;
+	k->cents = 0;
+	run_step(t, BYTES("counted"), bytes_make(cents, (size_t)n),
+		 bytes_make(left, (size_t)m));
+}
+
+static void read_page(struct track *t)
+{
+	struct keeper *k = &t->keeper;
+	char key[ID_MAX + 32];
+	char from[NUMBER_MAX];
+	char to[NUMBER_MAX];
+	struct bytes argv[4] = { BYTES("LRANGE") };
+
+	(void)snprintf(key, sizeof key, "rain:{%s}:packets", t->activity->id);
+	(void)snprintf(from, sizeof from, "%" PRIu64, k->count_at);
+	(void)snprintf(to, sizeof to, "%" PRIu64,
+		       k->count_at + KEEPER_PAGE - 1);
+	argv[1] = bytes_str(key);
+	argv[2] = bytes_str(from);
+	argv[3] = bytes_str(to);
+	k->busy = true;
+	redis_command(t->relay->redis, 4, argv,
+		      (uint64_t)t->relay->env->options->redis_timeout_ms,
+		      page_cb, t);
+}
+
+/* ---- The ledger's word ---- */
+
+static void say_once(struct track *t, const char *what,
+		     const Rain__TotalsReply *totals)
+{
+	if (!t->keeper.told) {
+		t->keeper.told = true;
+		log_warn(what, log_str("activity", t->activity->id),
+			 log_int("held_cents", totals->held_cents),
+			 log_bytes("alarm", from_pb(totals->alarm)));
+	}
+}
+
+static void settle_cb(void *ctx, const Rain__TotalsReply *totals)
+{
+	struct track *t = ctx;
+
+	t->keeper.busy = false;
+	if (totals != NULL && task_of(t) == KEEPER_SETTLE &&
+	    keeper_may_settle(&t->keeper.facts, totals)) {
+		run_step(t, BYTES("settled"),
+			 BYTES("the ledger shows the refund"), BYTES(""));
+		return;
+	}
+	if (totals != NULL && totals->alarm.len > 0) {
+		say_once(t, "not settled, the ledger alarms", totals);
+	}
+	later(t, (uint64_t)t->relay->env->options->ask_ms);
+}
+
+static void unlink_cb(void *ctx, const Rain__TotalsReply *totals)
+{
+	struct track *t = ctx;
+
+	t->keeper.busy = false;
+	if (totals == NULL || task_of(t) != KEEPER_UNLINK ||
+	    !elsewhere_refunded(totals)) {
+		later(t, (uint64_t)t->relay->env->options->ask_ms);
+		return;
+	}
+	if (totals->held_cents != 0) {
+		say_once(t, "not unlinked, money is held", totals);
+		later(t, HELD_MS);
+		return;
+	}
+	run_step(t, BYTES("unlink"), BYTES(""), BYTES(""));
+}
+
+static void ask_ledger(struct track *t, ledger_totals_cb done)
+{
+	t->keeper.busy = true;
+	ledger_totals(t->relay->env->ledger, activity_id(t->activity), done, t);
+}
+
+/* ---- Out of the set ---- */
+
+static void forget_cb(void *ctx, enum redis_outcome outcome,
+		      const redisReply *reply)
+{
+	struct track *t = ctx;
+
+	(void)reply;
+	t->keeper.busy = false;
+	if (outcome == REDIS_DONE) {
+		log_info("activity unlinked",
+			 log_str("activity", t->activity->id));
+		t->relay->scan_due_ms = 0;
+	}
+	later(t, LATER_MS);
+	relay_kick(t->relay);
+}
+
+void keeper_forget(struct track *t)
+{
+	struct bytes argv[3] = { BYTES("SREM"), BYTES("rain:activities"),
+				 activity_id(t->activity) };
+
+	if (t->keeper.busy || now_of(t) < t->keeper.due_ms) {
+		return;
+	}
+	t->keeper.busy = true;
+	redis_command(t->relay->redis, 3, argv,
+		      (uint64_t)t->relay->env->options->redis_timeout_ms,
+		      forget_cb, t);
+}
+
+/* ---- All together ---- */
+
+void keeper_step(struct track *t)
+{
+	struct keeper *k = &t->keeper;
+
+	if (k->busy || t->revision == 0 || t->fence.needed) {
+		return;
+	}
+	if (!k->facts.known || k->facts.revision != t->revision) {
+		/* What was decided about an older revision does not bind. */
+		if (k->facts.known || now_of(t) >= k->due_ms) {
+			k->facts.known = false;
+			k->due_ms = 0;
+			read_facts(t);
+		}
+		return;
+	}
+	if (!t->ours || now_of(t) < k->due_ms) {
+		return;
+	}
+	switch (task_of(t)) {
+	case KEEPER_CLOSE:
+		run_step(t, BYTES("close"), BYTES("its time is over"),
+			 BYTES(""));
+		return;
+	case KEEPER_COUNT:
+		read_page(t);
+		return;
+	case KEEPER_SETTLE:
+		ask_ledger(t, settle_cb);
+		return;
+	case KEEPER_UNLINK:
+		ask_ledger(t, unlink_cb);
+		return;
+	case KEEPER_FORGET:
+		keeper_forget(t);
+		return;
+	case KEEPER_NONE:
+	default:
+		return;
+	}
+}

@@ -1,0 +1,69 @@
+/**
+ * What happens to an activity by itself, done by who holds its lease:
+ *
+ *   OPEN, PAUSED ── end_ms + grace ──► CLOSED ── packets read ──► counted
+ *     ── refund seen in the ledger ──► SETTLED ── keep_days ──► unlinked
+ *     ──► out of rain:activities
+ *
+ * A cancelled activity is settled when all that was funded is back.
+ */
+#ifndef GRAB_KEEPER_H
+#define GRAB_KEEPER_H
+
+#include "rain/ledger_service.pb-c.h"
+
+#include "env.h"
+
+enum { KEEPER_PAGE = 1000 }; /* packets read at once */
+
+/* What meta says, and when it said so. */
+struct keeper_facts {
+	bool known;
+	uint64_t revision;
+	int state;      /* rain.State */
+	int64_t end_ms; /* 0: none */
+	int64_t keep_days;
+	int64_t settled_ms;
+	bool counted;
+	bool unlinked;
+};
+
+enum keeper_task {
+	KEEPER_NONE,
+	KEEPER_CLOSE,
+	KEEPER_COUNT,
+	KEEPER_SETTLE, /* if the ledger shows the refund */
+	KEEPER_UNLINK, /* if nothing is held */
+	KEEPER_FORGET, /* out of the set */
+};
+
+/** What is due at now_ms, in Redis's time. Pure. */
+enum keeper_task keeper_next(const struct keeper_facts *f, int64_t now_ms,
+			     int64_t grace_ms);
+
+/** Whether the totals allow `settled`. Pure. */
+bool keeper_may_settle(const struct keeper_facts *f,
+		       const Rain__TotalsReply *totals);
+
+/* Embedded in a track, in place as long as busy. */
+struct keeper {
+	bool busy;       /* a question or a step is in flight */
+	uint64_t due_ms; /* loop time: nothing is done before */
+	struct keeper_facts facts;
+	uint64_t count_at; /* packets read so far */
+	int64_t cents;     /* and their sum */
+	bool told;         /* that something is in the way was logged */
+};
+
+struct track;
+
+/** Go on. Called by the relay, again and again, while the lease is ours. */
+void keeper_step(struct track *t);
+
+/** Whether there is something to do that needs the lease. */
+bool keeper_wants(struct track *t);
+
+/** Its lists are unlinked: take the activity out of rain:activities. */
+void keeper_forget(struct track *t);
+
+#endif

@@ -1,0 +1,104 @@
+#include "options.h"
+
+#define AT(field) offsetof(struct grab_options, field)
+#define TEXT(name, field, def, text)                                    \
+	{                                                               \
+		(name), CONFIG_STRING, AT(field), (def), .help = (text) \
+	}
+#define NEEDED(name, field, def, text)                           \
+	{                                                        \
+		(name), CONFIG_STRING, AT(field), (def),         \
+			.flags = CONFIG_REQUIRED, .help = (text) \
+	}
+#define SECRET(name, field, text)                                             \
+	{                                                                     \
+		(name), CONFIG_STRING, AT(field), "", .flags = CONFIG_SECRET, \
+						      .help = (text)          \
+	}
+#define NUMBER(name, field, def, low, high, text)                   \
+	{                                                           \
+		(name), CONFIG_INT, AT(field), (def),               \
+			.min = (low), .max = (high), .help = (text) \
+	}
+#define SPAN(name, field, def, low, high, text)                     \
+	{                                                           \
+		(name), CONFIG_TIME, AT(field), (def),              \
+			.min = (low), .max = (high), .help = (text) \
+	}
+
+#define DAY_MS (INT64_C(24) * 3600 * 1000)
+
+const struct config_key grab_option_keys[] = {
+	NEEDED("grab.listen", listen, "127.0.0.1:20880",
+	       "address and port of GrabService and ActivityService"),
+	SECRET("grab.secret", secret,
+	       "shared secret demanded of callers; empty: none"),
+	NUMBER("grab.calls_max", calls_max, "10000", 1, 1000000,
+	       "Dubbo calls in flight; above: refused"),
+	NUMBER("grab.connections_max", connections_max, "1000", 1, 100000,
+	       "Dubbo connections"),
+	NUMBER("grab.batch_max", batch_max, "128", 1, 1000,
+	       "grabs of an activity in one script call"),
+	NUMBER("grab.queue_max", queue_max, "20000", 1, 1000000,
+	       "grabs waiting per activity; above: BUSY"),
+	NUMBER("grab.queue_total", queue_total, "50000", 1, 10000000,
+	       "grabs waiting in all; above: BUSY"),
+	NUMBER("grab.activities_max", activities_max, "4096", 16, 30000,
+	       "activities remembered; above: BUSY for new ones"),
+
+	{ "redis.url", CONFIG_STRING, AT(redis_url), "redis://127.0.0.1:6379",
+	  .flags = CONFIG_REQUIRED | CONFIG_SECRET,
+	  .help = "redis://[user:password@]host:port[/db] or unix:/path" },
+	SPAN("redis.timeout", redis_timeout_ms, "1s", 10, 60000,
+	     "how long one command may take"),
+	NUMBER("redis.commands_max", redis_commands_max, "4096", 16, 1000000,
+	       "commands in flight per connection"),
+
+	NEEDED("ledger.addresses", ledger_addresses, "127.0.0.1:20881",
+	       "settle-workers, host:port,host:port"),
+	SECRET("ledger.secret", ledger_secret,
+	       "shared secret that they demand; empty: none"),
+	SPAN("ledger.timeout", ledger_timeout_ms, "1s", 10, 60000,
+	     "how long one question to the ledger may take"),
+	NUMBER("ledger.calls_max", ledger_calls_max, "1000", 1, 100000,
+	       "questions to the ledger in flight"),
+
+	NEEDED("relay.kafka_bootstrap", kafka_bootstrap, "127.0.0.1:9092",
+	       "Kafka brokers, host:port,host:port"),
+	SPAN("relay.poll", poll_ms, "20ms", 1, 1000,
+	     "between reads of a live activity"),
+	SPAN("relay.idle", idle_ms, "500ms", 10, 60000,
+	     "between reads of an idle activity"),
+	SPAN("relay.scan", scan_ms, "200ms", 10, 60000,
+	     "between looks at the set of activities"),
+	SPAN("relay.lease", lease_ms, "3s", 100, 60000,
+	     "how long a relay may be silent before another takes over"),
+	NUMBER("relay.read_max", read_max, "4000", 1, 4000,
+	       "claims read at once"),
+	NUMBER("relay.window_max", window_max, "16000", 64, 1000000,
+	       "claims of an activity sent to Kafka and not acknowledged"),
+	SPAN("relay.flush", flush_ms, "3s", 0, 60000,
+	     "how long a stopping service goes on publishing"),
+
+	SPAN("keeper.grace", grace_ms, "2s", 0, 600000,
+	     "between the end of an activity and its closing"),
+	SPAN("keeper.ask", ask_ms, "1s", 10, 600000,
+	     "between questions to the ledger about a refund"),
+	SPAN("fence.patience", patience_ms, "30s", 0, 600000,
+	     "wait for a witness after a restart of Redis"),
+
+	NEEDED("topics.activities", topic_activities, "rain.activities",
+	       "topic of what happens to activities"),
+	NEEDED("topics.claims", topic_claims, "rain.claims", "topic of claims"),
+	NEEDED("topics.dlq", topic_dlq, "rain.claims.dlq",
+	       "topic of what could not be settled"),
+	NUMBER("topics.partitions", topic_partitions, "12", 1, 1000,
+	       "partitions of a topic that is created"),
+	SPAN("topics.retention", topic_retention_ms, "720h", 60000,
+	     3650 * DAY_MS, "retention of a topic that is created"),
+	NUMBER("topics.min_insync_replicas", topic_min_insync, "2", 1, 10,
+	       "of a topic that is created; lowered to what there is"),
+	NUMBER("topics.replication", topic_replication, "3", 1, 10,
+	       "of a topic that is created; lowered to what there is"),
+	{ 0 },
+};

@@ -1,0 +1,488 @@
+#include "track.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "lua/scripts.h"
+#include "rain/activity_service.pb-c.h"
+
+#include "halt.h"
+
+/* Where things are in the rest of a reply of relay_read.lua. */
+enum {
+	READ_OWNER,
+	READ_LEASE_UNTIL,
+	READ_GENERATION,
+	READ_CLAIMS_AT,
+	READ_EVENTS_AT,
+	READ_CLAIMS_LENGTH,
+	READ_EVENTS_LENGTH,
+	READ_CLAIMS,
+	READ_EVENTS,
+	READ_COUNT,
+};
+
+/* And of relay.lua. */
+enum {
+	LEASE_GENERATION,
+	LEASE_UNTIL,
+	LEASE_CLAIMS_AT,
+	LEASE_EVENTS_AT,
+};
+
+enum { NUMBER_MAX = 24 };
+
+/* ---- What to do ---- */
+
+enum track_action track_decide(const struct track_view *v)
+{
+	if (!v->ours) {
+		if (v->wanted && v->free) {
+			return TRACK_ACQUIRE;
+		}
+		return v->due ? TRACK_READ : TRACK_WAIT;
+	}
+	if (v->wanted && v->lease_left_ms < v->lease_ms / 2) {
+		return TRACK_RENEW;
+	}
+	if (v->progress) {
+		return TRACK_ADVANCE;
+	}
+	return v->due ? TRACK_READ : TRACK_WAIT;
+}
+
+bool track_published(const struct track *t)
+{
+	return t->claims_cursor >= t->claims_length &&
+	       t->events_cursor >= t->events_length;
+}
+
+bool track_held(const struct track *t)
+{
+	return t->busy || t->keeper.busy || t->fence.busy || t->outstanding > 0;
+}
+
+void track_count(struct track *t)
+{
+	int64_t lag = 0;
+
+	if (t->ours && t->claims_length > t->claims_cursor) {
+		lag = (int64_t)(t->claims_length - t->claims_cursor);
+	}
+	metric_add(&relay_unpublished, lag - t->lag);
+	t->lag = lag;
+}
+
+static void set_ours(struct track *t, bool ours)
+{
+	if (t->ours != ours) {
+		t->ours = ours;
+		metric_add(&relay_leases, ours ? 1 : -1);
+	}
+	track_count(t);
+}
+
+static uint64_t now_ms(const struct track *t)
+{
+	return uv_now(t->relay->env->loop);
+}
+
+static int64_t redis_now(const struct track *t)
+{
+	return redis_time_now(&t->relay->env->time);
+}
+
+void track_drop(struct track *t, const char *why)
+{
+	log_info("relay starts again", log_str("activity", t->activity->id),
+		 log_str("why", why));
+	metric_add(&relay_dropped, 1);
+	t->epoch = ++t->relay->epoch;
+	window_reset(&t->claims, t->claims_cursor);
+	window_reset(&t->events, t->events_cursor);
+	t->blocked = 0;
+	t->due_ms = now_ms(t);
+}
+
+/* The lease is not ours, or may not be: the next read tells. */
+static void lose(struct track *t, const char *why)
+{
+	set_ours(t, false);
+	t->free = false;
+	track_drop(t, why);
+}
+
+/* ---- Reading ---- */
+
+static bool number_at(const struct step_reply *reply, size_t i, uint64_t *out)
+{
+	int64_t v;
+
+	if (!step_number(reply, i, &v) || v < 0) {
+		return false;
+	}
+	*out = (uint64_t)v;
+	return true;
+}
+
+static const redisReply *list_at(const struct step_reply *reply, size_t i)
+{
+	const redisReply *r = reply->rest[i];
+
+	return r->type == REDIS_REPLY_ARRAY ? r : NULL;
+}
+
+/* When to read again, now that everything known is up to date. */
+static uint64_t next_read(const struct track *t, bool more)
+{
+	const struct grab_options *o = t->relay->env->options;
+	bool live = t->state == RAIN__STATE__OPEN ||
+		    t->state == RAIN__STATE__STATE_PAUSED ||
+		    !track_published(t);
+	uint64_t idle = (uint64_t)o->idle_ms;
+
+	if (t->blocked != 0) {
+		return now_ms(t) + idle;
+	}
+	if (more && t->ours) {
+		return now_ms(t);
+	}
+	if (!t->ours && !t->free) {
+		int64_t left = t->lease_until_ms - redis_now(t);
+
+		/* Who takes over does so soon after the lease lapsed. */
+		if (left < (int64_t)idle) {
+			idle = left > o->poll_ms ? (uint64_t)left
+						 : (uint64_t)o->poll_ms;
+		}
+		return now_ms(t) + idle;
+	}
+	return now_ms(t) + (live ? (uint64_t)o->poll_ms : idle);
+}
+
+static void learn_lease(struct track *t, const struct step_reply *reply)
+{
+	struct bytes owner = step_text(reply, READ_OWNER);
+	bool named = bytes_eq(owner, bytes_str(t->relay->owner));
+	uint64_t generation = 0;
+	uint64_t until = 0;
+
+	(void)number_at(reply, READ_GENERATION, &generation);
+	(void)number_at(reply, READ_LEASE_UNTIL, &until);
+	t->lease_until_ms = (int64_t)until;
+	t->free = owner.n == 0 || named || reply->time_ms >= (int64_t)until;
+	if (t->ours && (!named || generation != t->generation)) {
+		lose(t, "the lease went to another");
+		t->free = owner.n == 0 || reply->time_ms >= (int64_t)until;
+	}
+}
+
+static bool learn(struct track *t, const struct step_reply *reply)
+{
+	if (reply->rest_count < READ_COUNT ||
+	    list_at(reply, READ_CLAIMS) == NULL ||
+	    list_at(reply, READ_EVENTS) == NULL) {
+		return false;
+	}
+	learn_lease(t, reply);
+	if (!number_at(reply, READ_CLAIMS_AT, &t->claims_cursor) ||
+	    !number_at(reply, READ_EVENTS_AT, &t->events_cursor) ||
+	    !number_at(reply, READ_CLAIMS_LENGTH, &t->claims_length) ||
+	    !number_at(reply, READ_EVENTS_LENGTH, &t->events_length)) {
+		return false;
+	}
+	track_count(t);
+	return true;
+}
+
+static void decide_wanted(struct track *t)
+{
+	const struct relay *relay = t->relay;
+
+	t->wanted = !track_published(t) || t->fence.needed ||
+		    t->state == RAIN__STATE__OPEN || keeper_wants(t);
+	if (relay->stopping) {
+		t->wanted = !track_published(t) && !t->fence.needed;
+	}
+}
+
+static void handle_read(struct track *t, const struct step_reply *reply,
+			uint32_t epoch)
+{
+	struct activity *a = t->activity;
+	const redisReply *claims;
+	bool more = false;
+
+	if (!learn(t, reply)) {
+		log_error("relay can't read", log_str("activity", a->id));
+		t->due_ms =
+			now_ms(t) + (uint64_t)t->relay->env->options->idle_ms;
+		return;
+	}
+	if (reply->code == STEP_INCARNATION) {
+		if (!t->fence.needed && t->ours) {
+			lose(t, "Redis was restarted");
+		}
+		fence_needed(t->relay->env, a);
+	} else {
+		t->fence.needed = false;
+		activity_saw(a, reply->state, reply->revision);
+		if (t->events_length > a->seen.events) {
+			a->seen.events = t->events_length;
+		}
+	}
+	if (reply->code == STEP_COUNTS) {
+		halt_counts(t->relay->env, a);
+	}
+	claims = list_at(reply, READ_CLAIMS);
+	t->blocked = 0;
+	if (t->ours && t->epoch == epoch) {
+		publish_events(t, list_at(reply, READ_EVENTS));
+		publish_claims(t, claims);
+		more = claims->elements ==
+			       (size_t)t->relay->env->options->read_max &&
+		       window_room(&t->claims) > 0;
+	}
+	decide_wanted(t);
+	t->due_ms = next_read(t, more);
+}
+
+static void handle_read_code(struct track *t, const struct step_reply *reply,
+			     uint32_t epoch)
+{
+	t->revision = reply->revision;
+	t->state = reply->state;
+	switch (reply->code) {
+	case STEP_OK:
+	case STEP_COUNTS:
+	case STEP_INCARNATION:
+		handle_read(t, reply, epoch);
+		return;
+	case STEP_UNLINKED:
+		keeper_forget(t);
+		break;
+	case STEP_NO_META:
+		/* Listed before it is created, or lost with its Redis. */
+		break;
+	case STEP_TYPE:
+		halt_counts(t->relay->env, t->activity);
+		break;
+	default:
+		log_error("relay refused", log_str("activity", t->activity->id),
+			  log_str("code", step_code_name(reply->code)));
+	}
+	if (t->ours) {
+		lose(t, step_code_name(reply->code));
+	}
+	t->due_ms = now_ms(t) + (uint64_t)t->relay->env->options->idle_ms;
+}
+
+/* One step in flight: t->busy keeps t. */
+struct call {
+	struct track *track;
+	enum track_action action;
+	uint32_t epoch;
+	uint64_t sent_us;
+};
+
+static void call_failed(struct track *t, enum redis_outcome outcome,
+			struct bytes error)
+{
+	t->due_ms = now_ms(t) + TRACK_BACKOFF_MS;
+	if (outcome != REDIS_UNKNOWN || error.n > 0) {
+		log_warn("relay step failed",
+			 log_str("activity", t->activity->id),
+			 log_bytes("error", error));
+	}
+	/* Whatever it was, the next read shows how things stand. */
+	if (t->ours) {
+		lose(t, "Redis did not answer");
+		t->due_ms = now_ms(t) + TRACK_BACKOFF_MS;
+	}
+}
+
+/* ---- The lease and the cursors ---- */
+
+static void handle_lease(struct track *t, enum track_action action,
+			 const struct step_reply *reply, uint32_t epoch)
+{
+	uint64_t until = 0;
+
+	if (reply->code != STEP_OK && reply->code != STEP_ALREADY) {
+		if (t->ours) {
+			lose(t, step_code_name(reply->code));
+		}
+		t->free = false;
+		t->due_ms =
+			now_ms(t) + (uint64_t)t->relay->env->options->poll_ms;
+		return;
+	}
+	(void)number_at(reply, LEASE_GENERATION, &t->generation);
+	(void)number_at(reply, LEASE_UNTIL, &until);
+	(void)number_at(reply, LEASE_CLAIMS_AT, &t->claims_cursor);
+	(void)number_at(reply, LEASE_EVENTS_AT, &t->events_cursor);
+	t->lease_until_ms = (int64_t)until;
+	if (action == TRACK_ACQUIRE) {
+		set_ours(t, true);
+		track_drop(t, "the lease is ours");
+	} else if (t->epoch != epoch) {
+		return;
+	}
+	track_count(t);
+	if (t->relay->stopping) {
+		decide_wanted(t);
+	}
+}
+
+static void call_cb(void *ctx, enum redis_outcome outcome,
+		    const struct step_reply *reply, struct bytes error)
+{
+	struct call *c = ctx;
+	struct track *t = c->track;
+
+	check(t->busy);
+	t->busy = false;
+	if (c->action == TRACK_READ) {
+		t->read_ms = now_ms(t);
+		t->read_count++;
+	}
+	if (outcome != REDIS_DONE) {
+		call_failed(t, outcome, error);
+	} else {
+		redis_time_sample(&t->relay->env->time, c->sent_us,
+				  clock_mono_us(), reply->time_ms);
+		if (c->action == TRACK_READ) {
+			handle_read_code(t, reply, c->epoch);
+		} else {
+			handle_lease(t, c->action, reply, c->epoch);
+		}
+	}
+	free(c);
+	relay_kick(t->relay);
+}
+
+static struct bytes print(char out[NUMBER_MAX], uint64_t n)
+{
+	int len = snprintf(out, NUMBER_MAX, "%" PRIu64, n);
+
+	return bytes_make(out, (size_t)len);
+}
+
+static void run(struct track *t, enum track_action action,
+		const struct redis_script *script, const struct bytes *argv,
+		size_t argc)
+{
+	struct grab_env *env = t->relay->env;
+	struct call *c = xmalloc(sizeof *c);
+
+	check(!t->busy);
+	t->busy = true;
+	c->track = t;
+	c->action = action;
+	c->epoch = t->epoch;
+	c->sent_us = clock_mono_us();
+	step_run(t->relay->redis, script, activity_id(t->activity), argc, argv,
+		 (uint64_t)env->options->redis_timeout_ms, call_cb, c);
+}
+
+static void read_more(struct track *t)
+{
+	const struct grab_options *o = t->relay->env->options;
+	char text[4][NUMBER_MAX];
+	struct bytes argv[4] = { BYTES("-1"), BYTES("0"), BYTES("-1"),
+				 BYTES("0") };
+
+	if (t->ours && !t->fence.needed) {
+		size_t claims = window_room(&t->claims);
+		size_t events = window_room(&t->events);
+
+		if (claims > (size_t)o->read_max) {
+			claims = (size_t)o->read_max;
+		}
+		/* Started again, what was sent before may still lie with a
+		 * Kafka that is away: that is bounded too. */
+		if (now_ms(t) < t->pause_ms ||
+		    t->outstanding + claims > (size_t)o->window_max) {
+			claims = 0;
+			events = 0;
+		}
+		argv[0] = print(text[0], t->claims.sent);
+		argv[1] = print(text[1], claims);
+		argv[2] = print(text[2], t->events.sent);
+		argv[3] = print(text[3], events);
+	}
+	run(t, TRACK_READ, &lua_relay_read, argv, 4);
+}
+
+static void write_lease(struct track *t, enum track_action action)
+{
+	char text[3][NUMBER_MAX];
+	struct bytes argv[5] = {
+		[1] = bytes_str(t->relay->owner),
+		[2] = print(text[0], t->generation),
+	};
+
+	if (action == TRACK_ADVANCE) {
+		argv[0] = BYTES("advance");
+		argv[3] = print(text[1], t->claims.done);
+		argv[4] = print(text[2], t->events.done);
+		run(t, action, &lua_relay, argv, 5);
+		return;
+	}
+	argv[0] = action == TRACK_ACQUIRE ? BYTES("acquire") : BYTES("renew");
+	argv[3] = print(text[1], (uint64_t)t->relay->env->options->lease_ms);
+	run(t, action, &lua_relay, argv, 4);
+}
+
+void track_step(struct track *t)
+{
+	struct track_view v = {
+		.ours = t->ours,
+		.free = t->free,
+		.wanted = t->wanted,
+		.progress = t->ours && !t->fence.needed &&
+			    (t->claims.done > t->claims_cursor ||
+			     t->events.done > t->events_cursor),
+		.due = now_ms(t) >= t->due_ms,
+		.lease_ms = t->relay->env->options->lease_ms,
+	};
+	enum track_action action;
+
+	if (t->busy) {
+		return;
+	}
+	v.lease_left_ms = t->lease_until_ms - redis_now(t);
+	action = track_decide(&v);
+	switch (action) {
+	case TRACK_WAIT:
+		return;
+	case TRACK_READ:
+		read_more(t);
+		return;
+	default:
+		write_lease(t, action);
+	}
+}
+
+/* ---- Letting go ---- */
+
+void track_release(struct track *t)
+{
+	char text[NUMBER_MAX];
+	struct bytes argv[3] = {
+		BYTES("release"),
+		bytes_str(t->relay->owner),
+		print(text, t->generation),
+	};
+
+	check(!t->busy);
+	set_ours(t, false);
+	t->wanted = false;
+	t->free = false;
+	run(t, TRACK_RENEW, &lua_relay, argv, 3);
+}
