@@ -111,8 +111,8 @@ struct kafka_consumer_ops {
 };
 
 must_check int kafka_consumer_new(uv_loop_t *loop, const char *bootstrap,
-				  const char *group,
-				  const char *const *topics, size_t topic_count,
+				  const char *group, const char *const *topics,
+				  size_t topic_count,
 				  const struct config_pair *pairs,
 				  size_t pair_count,
 				  const struct kafka_consumer_ops *ops,

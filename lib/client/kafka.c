@@ -1,1 +1,0 @@
-#include "client/kafka.h"

@@ -1,0 +1,120 @@
+#include "client/kafka_conf.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/log.h"
+
+enum {
+	ERROR_TEXT_MAX = 512,
+	/* Severities of syslog, whose header has names of ours. */
+	SEVERITY_CRITICAL = 2,
+	SEVERITY_WARNING = 4,
+	SEVERITY_NOTICE = 5,
+};
+
+/* librdkafka calls any lost connection an error; it reconnects by itself, so
+ * for us that is a warning. Comes from any of its threads. */
+static void log_cb(const rd_kafka_t *rk, int severity, const char *facility,
+		   const char *text)
+{
+	enum log_level level = LOG_DEBUG;
+
+	(void)rk;
+	if (severity <= SEVERITY_CRITICAL) {
+		level = LOG_ERROR;
+	} else if (severity <= SEVERITY_WARNING) {
+		level = LOG_WARN;
+	} else if (severity <= SEVERITY_NOTICE) {
+		level = LOG_INFO;
+	}
+	log_write(level, "librdkafka", log_str("facility", facility),
+		  log_str("text", text), LOG_LAST);
+}
+
+/* librdkafka's message quotes the value, which may be a password. */
+static bool is_secret(const char *name)
+{
+	return strstr(name, "password") != NULL ||
+	       strstr(name, "secret") != NULL || strstr(name, "pem") != NULL ||
+	       strstr(name, "sasl") != NULL;
+}
+
+/* A cooperative assignor hands partitions over piece by piece; we take and
+ * give back whole assignments, and 2.0.2 hangs with it. */
+static bool is_unfit(const char *name, const char *value)
+{
+	return strcmp(name, "partition.assignment.strategy") == 0 &&
+	       strstr(value, "cooperative") != NULL;
+}
+
+static int set_pair(rd_kafka_conf_t *conf, const struct config_pair *pair)
+{
+	char text[ERROR_TEXT_MAX] = "";
+
+	if (is_unfit(pair->name, pair->value)) {
+		log_error("bad Kafka property", log_str("name", pair->name),
+			  log_str("why", "only range and roundrobin"));
+		return ERR_CONFIG;
+	}
+	if (rd_kafka_conf_set(conf, pair->name, pair->value, text,
+			      sizeof(text)) != RD_KAFKA_CONF_OK) {
+		log_error("bad Kafka property", log_str("name", pair->name),
+			  log_str("why", is_secret(pair->name)
+						 ? "unknown or not allowed"
+						 : text));
+		return ERR_CONFIG;
+	}
+	return 0;
+}
+
+static void set_default(rd_kafka_conf_t *conf, const struct kafka_setting *s)
+{
+	char text[ERROR_TEXT_MAX] = "";
+	rd_kafka_conf_res_t rv;
+
+	rv = rd_kafka_conf_set(conf, s->name, s->value, text, sizeof(text));
+	check(rv == RD_KAFKA_CONF_OK ||
+	      (s->optional && rv == RD_KAFKA_CONF_UNKNOWN));
+}
+
+int kafka_conf_make(const struct kafka_setting *defaults, const char *bootstrap,
+		    const struct config_pair *pairs, size_t pair_count,
+		    rd_kafka_conf_t **out)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	int rv;
+
+	for (const struct kafka_setting *s = defaults; s->name != NULL; s++) {
+		set_default(conf, s);
+	}
+	rd_kafka_conf_set_log_cb(conf, log_cb);
+	rv = set_pair(conf,
+		      &(struct config_pair){ "bootstrap.servers", bootstrap });
+	/* All of them, so that a person sees every mistake at once. */
+	for (size_t i = 0; i < pair_count; i++) {
+		int bad = set_pair(conf, &pairs[i]);
+
+		rv = rv != 0 ? rv : bad;
+	}
+	if (rv != 0) {
+		rd_kafka_conf_destroy(conf);
+		return rv;
+	}
+	*out = conf;
+	return 0;
+}
+
+rd_kafka_t *kafka_client_new(rd_kafka_type_t type, const rd_kafka_conf_t *conf)
+{
+	char text[ERROR_TEXT_MAX] = "";
+	rd_kafka_conf_t *copy = rd_kafka_conf_dup(conf);
+	rd_kafka_t *rk = rd_kafka_new(type, copy, text, sizeof(text));
+
+	if (rk == NULL) {
+		rd_kafka_conf_destroy(copy);
+		log_error("no Kafka client with these properties",
+			  log_str("why", text));
+	}
+	return rk;
+}

@@ -1,0 +1,32 @@
+/**
+ * The properties that a client of librdkafka starts with: our defaults, then
+ * the operator's own, which win.
+ */
+#ifndef CLIENT_KAFKA_CONF_H
+#define CLIENT_KAFKA_CONF_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "base/config.h"
+
+struct kafka_setting {
+	const char *name; /* NULL ends a list */
+	const char *value;
+	bool optional; /* older versions of librdkafka do not know it */
+};
+
+/**
+ * 0 and a conf that the caller owns, with librdkafka's log going to ours; or
+ * ERR_CONFIG after logging which of the pairs is bad and why.
+ */
+must_check int kafka_conf_make(const struct kafka_setting *defaults,
+			       const char *bootstrap,
+			       const struct config_pair *pairs,
+			       size_t pair_count, rd_kafka_conf_t **out);
+
+/** A client with a copy of conf, or NULL after logging why: properties that
+ * contradict each other, or no memory or threads left. */
+must_check rd_kafka_t *kafka_client_new(rd_kafka_type_t type,
+					const rd_kafka_conf_t *conf);
+
+#endif
