@@ -1,0 +1,159 @@
+#include "allocate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <openssl/evp.h>
+
+bool allocate_possible(const struct allocate_rule *rule, char why[ALLOCATE_WHY])
+{
+	int64_t total = rule->total_cents;
+	int64_t count = (int64_t)rule->count;
+
+	why[0] = '\0';
+	if (rule->count < 1 || rule->count > ALLOCATE_COUNT_MAX) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "%" PRIu64 " packets: 1 to %d are allowed",
+			       rule->count, ALLOCATE_COUNT_MAX);
+	} else if (total < 1 || total > AMOUNT_MAX_CENTS) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "a total of %" PRId64 " cents: 1 to %" PRId64
+			       " are allowed",
+			       total, AMOUNT_MAX_CENTS);
+	} else if (rule->min_cents < 1) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "a minimum of %" PRId64
+			       " cents: a packet has at least 1",
+			       rule->min_cents);
+	} else if (rule->max_cents != 0 && rule->max_cents < rule->min_cents) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "a maximum of %" PRId64
+			       " cents is below the minimum of %" PRId64
+			       " (0 means no maximum)",
+			       rule->max_cents, rule->min_cents);
+	} else if (rule->min_cents > total / count) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "%" PRId64 " packets of at least %" PRId64
+			       " cents need more than the total of %" PRId64,
+			       count, rule->min_cents, total);
+	} else if (rule->max_cents != 0 &&
+		   rule->max_cents < total / count + (total % count != 0)) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "%" PRId64 " packets of at most %" PRId64
+			       " cents hold less than the total of %" PRId64,
+			       count, rule->max_cents, total);
+	}
+	return why[0] == '\0';
+}
+
+enum { STREAM_BYTES = 4096 };
+
+/* The keystream, read in order. */
+struct numbers {
+	EVP_CIPHER_CTX *cipher;
+	uint8_t bytes[STREAM_BYTES];
+	size_t used;
+};
+
+static void numbers_init(struct numbers *n, const uint8_t seed[ALLOCATE_SEED])
+{
+	static const uint8_t counter_and_nonce[16];
+	int ok;
+
+	n->cipher = EVP_CIPHER_CTX_new();
+	check(n->cipher != NULL);
+	ok = EVP_EncryptInit_ex(n->cipher, EVP_chacha20(), NULL, seed,
+				counter_and_nonce);
+	check(ok == 1);
+	n->used = STREAM_BYTES;
+}
+
+static uint64_t numbers_next(struct numbers *n)
+{
+	static const uint8_t zeros[STREAM_BYTES];
+	uint64_t x = 0;
+
+	if (n->used == STREAM_BYTES) {
+		int written = 0;
+		int ok = EVP_EncryptUpdate(n->cipher, n->bytes, &written, zeros,
+					   STREAM_BYTES);
+
+		check(ok == 1 && written == STREAM_BYTES);
+		n->used = 0;
+	}
+	for (size_t i = 0; i < sizeof(x); i++) {
+		x |= (uint64_t)n->bytes[n->used + i] << (8 * i);
+	}
+	n->used += sizeof(x);
+	return x;
+}
+
+static uint64_t numbers_below(struct numbers *n, uint64_t bound)
+{
+	uint64_t surplus; /* 2^64 mod bound: what would be favoured */
+	uint64_t x;
+
+	if (bound == 1) {
+		return 0;
+	}
+	surplus = (UINT64_MAX - bound + 1) % bound;
+	do {
+		x = numbers_next(n);
+	} while (x < surplus);
+	return x % bound;
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* One share of rest, so that left - 1 shares within bounds remain possible. */
+static int64_t share(struct numbers *n, int64_t rest, int64_t left, int64_t min,
+		     int64_t max)
+{
+	int64_t others = left - 1;
+	int64_t lo = min;
+	int64_t hi;
+
+	/* Divided rather than multiplied: others * max may not fit. */
+	if (others == 0) {
+		lo = rest;
+	} else if (max <= rest / others && rest - others * max > min) {
+		lo = rest - others * max;
+	}
+	hi = smaller(max, rest - others * min);
+	hi = smaller(hi, 2 * (rest / left) - min);
+	if (hi < lo) {
+		hi = lo;
+	}
+	return lo + (int64_t)numbers_below(n, (uint64_t)(hi - lo) + 1);
+}
+
+void allocate(const uint8_t seed[ALLOCATE_SEED],
+	      const struct allocate_rule *rule, int64_t *amounts)
+{
+	int64_t max =
+		rule->max_cents != 0 ? rule->max_cents : rule->total_cents;
+	int64_t rest = rule->total_cents;
+	char why[ALLOCATE_WHY];
+	struct numbers n;
+
+	check(allocate_possible(rule, why));
+	numbers_init(&n, seed);
+	for (uint64_t i = 0; i < rule->count; i++) {
+		amounts[i] = share(&n, rest, (int64_t)(rule->count - i),
+				   rule->min_cents, max);
+		check(amounts[i] >= rule->min_cents && amounts[i] <= max);
+		rest -= amounts[i];
+	}
+	check(rest == 0); /* the last share is what was left */
+	for (uint64_t i = rule->count - 1; i > 0; i--) {
+		uint64_t j = numbers_below(&n, i + 1);
+		int64_t kept = amounts[i];
+
+		amounts[i] = amounts[j];
+		amounts[j] = kept;
+	}
+	EVP_CIPHER_CTX_free(n.cipher);
+}

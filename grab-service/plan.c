@@ -1,0 +1,165 @@
+#include "plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include <openssl/evp.h>
+
+#include "base/rand.h"
+#include "proto/proto_util.h"
+
+/* The caller checked the length. */
+static void copy(char *out, size_t size, struct bytes text)
+{
+	check(text.n < size);
+	if (text.n > 0) {
+		memcpy(out, text.p, text.n);
+	}
+	out[text.n] = '\0';
+}
+
+/* C0, DEL and, in UTF-8, C1. */
+static bool has_control(struct bytes text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] < 0x20 || text.p[i] == 0x7f ||
+		    (text.p[i] == 0xc2 && i + 1 < text.n &&
+		     text.p[i + 1] < 0xa0)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_currency(struct bytes text)
+{
+	bool upper = text.n == 3;
+
+	for (size_t i = 0; i < text.n; i++) {
+		upper = upper && text.p[i] >= 'A' && text.p[i] <= 'Z';
+	}
+	return upper;
+}
+
+static bool texts_ok(const Rain__Plan *m, char why[PLAN_WHY])
+{
+	struct bytes title = from_pb(m->title);
+
+	if (!id_valid(from_pb(m->activity_id))) {
+		(void)snprintf(why, PLAN_WHY, "activity_id must be %s",
+			       ID_RULE);
+	} else if (title.n > PLAN_TITLE_MAX) {
+		(void)snprintf(why, PLAN_WHY,
+			       "title has %zu bytes, %d are allowed", title.n,
+			       PLAN_TITLE_MAX);
+	} else if (!bytes_utf8(title) || has_control(title)) {
+		(void)snprintf(why, PLAN_WHY,
+			       "title must be UTF-8 without control "
+			       "characters");
+	} else if (!id_valid(from_pb(m->sponsor))) {
+		(void)snprintf(why, PLAN_WHY, "sponsor must be %s", ID_RULE);
+	} else if (!is_currency(from_pb(m->currency))) {
+		(void)snprintf(why, PLAN_WHY,
+			       "currency must be three letters A-Z (ISO 4217)");
+	} else if (!bytes_eq(from_pb(m->algorithm), BYTES(PLAN_ALGORITHM))) {
+		(void)snprintf(why, PLAN_WHY, "algorithm must be %s",
+			       PLAN_ALGORITHM);
+	} else if (!bytes_eq(from_pb(m->ack), BYTES(PLAN_ACK))) {
+		(void)snprintf(why, PLAN_WHY,
+			       "ack must be %s: this version has no other",
+			       PLAN_ACK);
+	}
+	return why[0] == '\0';
+}
+
+static bool times_ok(const struct plan *p, char why[PLAN_WHY])
+{
+	if (p->start_ms < 0 || p->start_ms > AMOUNT_MAX_CENTS ||
+	    p->end_ms < 0 || p->end_ms > AMOUNT_MAX_CENTS) {
+		(void)snprintf(why, PLAN_WHY,
+			       "start_ms and end_ms are milliseconds since "
+			       "1970, or 0 for none");
+	} else if (p->end_ms != 0 && p->start_ms >= p->end_ms) {
+		(void)snprintf(why, PLAN_WHY,
+			       "start_ms %" PRId64
+			       " must be before end_ms %" PRId64,
+			       p->start_ms, p->end_ms);
+	} else if (p->keep_days > PLAN_KEEP_DAYS_MAX) {
+		(void)snprintf(why, PLAN_WHY,
+			       "keep_days is %" PRIu32 ", 0 to %d are allowed",
+			       p->keep_days, PLAN_KEEP_DAYS_MAX);
+	}
+	return why[0] == '\0';
+}
+
+bool plan_read(const Rain__Plan *message, struct plan *out, char why[PLAN_WHY])
+{
+	why[0] = '\0';
+	if (!texts_ok(message, why)) {
+		return false;
+	}
+	*out = (struct plan){
+		.rule = { .total_cents = message->total_cents,
+			  .count = message->packets,
+			  .min_cents = message->min_cents,
+			  .max_cents = message->max_cents },
+		.start_ms = message->start_ms,
+		.end_ms = message->end_ms,
+		.keep_days = message->keep_days,
+	};
+	copy(out->activity_id, sizeof(out->activity_id),
+	     from_pb(message->activity_id));
+	copy(out->title, sizeof(out->title), from_pb(message->title));
+	copy(out->sponsor, sizeof(out->sponsor), from_pb(message->sponsor));
+	copy(out->currency, sizeof(out->currency), from_pb(message->currency));
+	return allocate_possible(&out->rule, why) && times_ok(out, why);
+}
+
+bool plan_is_future(const struct plan *p, int64_t now_ms, char why[PLAN_WHY])
+{
+	why[0] = '\0';
+	if (p->end_ms != 0 && p->end_ms <= now_ms) {
+		(void)snprintf(why, PLAN_WHY,
+			       "end_ms %" PRId64
+			       " is past: it must be after %" PRId64
+			       " (now), or 0",
+			       p->end_ms, now_ms);
+		return false;
+	}
+	return true;
+}
+
+size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX])
+{
+	int n = snprintf(out, PLAN_TEXT_MAX,
+			 "activity_id=%s\ntitle=%s\nsponsor=%s\ncurrency=%s\n"
+			 "total_cents=%" PRId64 "\npackets=%" PRIu64
+			 "\nalgorithm=%s\nmin_cents=%" PRId64
+			 "\nmax_cents=%" PRId64 "\nstart_ms=%" PRId64
+			 "\nend_ms=%" PRId64 "\nack=%s\nkeep_days=%" PRIu32
+			 "\n",
+			 p->activity_id, p->title, p->sponsor, p->currency,
+			 p->rule.total_cents, p->rule.count, PLAN_ALGORITHM,
+			 p->rule.min_cents, p->rule.max_cents, p->start_ms,
+			 p->end_ms, PLAN_ACK, p->keep_days);
+
+	check(n > 0 && n < PLAN_TEXT_MAX); /* every text in it is bounded */
+	return (size_t)n;
+}
+
+void plan_commitment(const uint8_t seed[ALLOCATE_SEED], const struct plan *p,
+		     char out[PLAN_COMMITMENT])
+{
+	uint8_t input[ALLOCATE_SEED + PLAN_TEXT_MAX];
+	uint8_t digest[32];
+	char text[PLAN_TEXT_MAX];
+	size_t n = plan_text(p, text);
+	int ok;
+
+	memcpy(input, seed, ALLOCATE_SEED);
+	memcpy(input + ALLOCATE_SEED, text, n);
+	ok = EVP_Digest(input, ALLOCATE_SEED + n, digest, NULL, EVP_sha256(),
+			NULL);
+	check(ok == 1);
+	hex_encode(digest, sizeof(digest), out);
+}

@@ -1,0 +1,131 @@
+/* Plans: what is refused and how it is said, the canonical text, and the
+ * commitment. */
+#include <criterion/criterion.h>
+
+#include "grab-service/plan.h"
+#include "proto/proto_util.h"
+
+static Rain__Plan good(void)
+{
+	Rain__Plan m = RAIN__PLAN__INIT;
+
+	m.activity_id = to_pb_str("quiz-1");
+	m.title = to_pb_str("Quiz night \xe6\xb5\x8b\xe8\xaf\x95");
+	m.sponsor = to_pb_str("acme");
+	m.currency = to_pb_str("CNY");
+	m.algorithm = to_pb_str("double_mean");
+	m.ack = to_pb_str("redis");
+	m.total_cents = 10000;
+	m.packets = 8;
+	m.min_cents = 1;
+	m.end_ms = 1764430000000;
+	m.keep_days = 7;
+	return m;
+}
+
+Test(plan, the_canonical_text_and_its_commitment)
+{
+	static const char expected[] =
+		"activity_id=quiz-1\n"
+		"title=Quiz night \xe6\xb5\x8b\xe8\xaf\x95\n"
+		"sponsor=acme\ncurrency=CNY\ntotal_cents=10000\npackets=8\n"
+		"algorithm=double_mean\nmin_cents=1\nmax_cents=0\n"
+		"start_ms=0\nend_ms=1764430000000\nack=redis\nkeep_days=7\n";
+	Rain__Plan m = good();
+	uint8_t seed[ALLOCATE_SEED];
+	struct plan p;
+	char why[PLAN_WHY], text[PLAN_TEXT_MAX], hex[PLAN_COMMITMENT];
+
+	for (int i = 0; i < ALLOCATE_SEED; i++) {
+		seed[i] = (uint8_t)i;
+	}
+	cr_assert(plan_read(&m, &p, why), "%s", why);
+	cr_assert_eq(plan_text(&p, text), sizeof(expected) - 1);
+	cr_assert_str_eq(text, expected);
+	plan_commitment(seed, &p, hex);
+	/* Computed by another program. */
+	cr_assert_str_eq(hex, "0b8c824b1a23c77f2cc1fb632562e67ef1973ec4bd9ea5fe"
+			      "4bae1a77382bd2a6");
+	seed[31] ^= 1;
+	plan_commitment(seed, &p, text);
+	cr_assert_str_neq(text, hex);
+}
+
+Test(plan, the_longest_plan_has_a_text)
+{
+	Rain__Plan m = good();
+	char title[PLAN_TITLE_MAX + 1], id[ID_MAX + 1];
+	char why[PLAN_WHY], text[PLAN_TEXT_MAX];
+	struct plan p;
+
+	memset(title, 'x', PLAN_TITLE_MAX);
+	title[PLAN_TITLE_MAX] = '\0';
+	memset(id, 'y', ID_MAX);
+	id[ID_MAX] = '\0';
+	m.title = to_pb_str(title);
+	m.activity_id = m.sponsor = to_pb_str(id);
+	m.total_cents = m.max_cents = m.end_ms = AMOUNT_MAX_CENTS;
+	m.start_ms = AMOUNT_MAX_CENTS - 1;
+	m.min_cents = AMOUNT_MAX_CENTS / 8;
+	m.keep_days = PLAN_KEEP_DAYS_MAX;
+	cr_assert(plan_read(&m, &p, why), "%s", why);
+	cr_assert(plan_text(&p, text) < PLAN_TEXT_MAX);
+	cr_assert_str_eq(p.title, title);
+}
+
+#define REFUSED(field, value, said)                                \
+	do {                                                       \
+		Rain__Plan m_ = good();                            \
+		char why_[PLAN_WHY];                               \
+		struct plan p_;                                    \
+                                                                   \
+		m_.field = (value);                                \
+		cr_expect(!plan_read(&m_, &p_, why_), #field);     \
+		cr_expect(strstr(why_, said) != NULL, "%s", why_); \
+	} while (0)
+
+Test(plan, what_is_wrong_is_named_with_what_is_allowed)
+{
+	char long_title[PLAN_TITLE_MAX + 2];
+
+	memset(long_title, 'x', PLAN_TITLE_MAX + 1);
+	long_title[PLAN_TITLE_MAX + 1] = '\0';
+	REFUSED(activity_id, to_pb_str(""), "activity_id must be 1 to 64");
+	REFUSED(activity_id, to_pb_str("a b"), "activity_id must be 1 to 64");
+	REFUSED(activity_id, to_pb(BYTES("a\0b")), "activity_id");
+	REFUSED(title, to_pb_str(long_title), "201 bytes, 200 are allowed");
+	REFUSED(title, to_pb_str("a\nb"), "without control");
+	REFUSED(title, to_pb_str("a\x7f"), "without control");
+	REFUSED(title, to_pb_str("a\xc2\x85"), "without control");
+	REFUSED(title, to_pb(BYTES("a\0b")), "without control");
+	REFUSED(title, to_pb_str("a\xff"), "UTF-8");
+	REFUSED(sponsor, to_pb_str(""), "sponsor must be");
+	REFUSED(currency, to_pb_str("cny"), "three letters");
+	REFUSED(currency, to_pb_str("CNYX"), "three letters");
+	REFUSED(algorithm, to_pb_str("fair"), "double_mean");
+	REFUSED(algorithm, to_pb_str(""), "double_mean");
+	REFUSED(ack, to_pb_str("kafka"), "ack must be redis");
+	REFUSED(packets, 0, "1 to 10000000");
+	REFUSED(packets, 10001, "10000");
+	REFUSED(total_cents, 7, "8 packets of at least 1");
+	REFUSED(max_cents, 1249, "1249");
+	REFUSED(start_ms, -1, "start_ms");
+	REFUSED(end_ms, -1, "end_ms");
+	REFUSED(start_ms, 1764430000000, "1764430000000 must be before");
+	REFUSED(keep_days, 3651, "3651");
+}
+
+Test(plan, its_end_is_to_come)
+{
+	Rain__Plan m = good();
+	char why[PLAN_WHY];
+	struct plan p;
+
+	cr_assert(plan_read(&m, &p, why));
+	cr_assert(plan_is_future(&p, 1764429999999, why));
+	cr_assert(!plan_is_future(&p, 1764430000000, why));
+	cr_assert(strstr(why, "end_ms 1764430000000 is past") != NULL, "%s",
+		  why);
+	p.end_ms = 0;
+	cr_assert(plan_is_future(&p, 1764430000000, why));
+}
