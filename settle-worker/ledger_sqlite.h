@@ -1,0 +1,83 @@
+/**
+ * The ledger in one file of SQLite: what its source files share.
+ */
+#ifndef SETTLE_WORKER_LEDGER_SQLITE_H
+#define SETTLE_WORKER_LEDGER_SQLITE_H
+
+#include "ledger.h"
+#include "sql.h"
+
+enum { LEDGER_SQLITE_SCHEMA = 1 };
+
+/** Implements ledger_open(). */
+must_check int ledger_sqlite_open(const char *path, struct ledger **out);
+
+/** The statements that make schema LEDGER_SQLITE_SCHEMA in an empty file. */
+extern const char *const ledger_sqlite_schema[];
+
+/* Statements of the writing connection; their text stands in
+ * ledger_sqlite_statements.c. */
+enum ledger_sqlite_statement {
+	S_BEGIN,
+	S_COMMIT,
+	S_ROLLBACK,
+	S_META_ADD,
+	S_META_GET,
+	S_OFFSET_ADD,
+	S_OFFSET_GET,
+	S_OFFSET_MOVE,
+	S_INFO_ADD,
+	S_INFO_GET,
+	S_INFO_SAVE,
+	S_INFO_CREATED,
+	S_INFO_TOTAL,
+	S_TRANCHE_LIST,
+	S_TRANCHE_ADD,
+	S_TRANCHE_FUND,
+	S_CHANGE_ADD,
+	S_CHANGE_GET,
+	S_CHANGE_NEWEST,
+	S_CHANGE_OF_KIND,
+	S_ACCOUNT_ADD,
+	S_ACCOUNT_GET,
+	S_ACCOUNT_MOVE,
+	S_TRANSFER_ADD,
+	S_POSTING_ADD,
+	S_RECORD_ADD,
+	S_RECORD_BY_PACKET,
+	S_RECORD_BY_SEQ,
+	S_RECORD_BY_USER,
+	S_CONFLICT_SAME,
+	S_CONFLICT_HELD,
+	S_CONFLICT_ADD,
+	S_CONFLICT_OPEN,
+	S_PARKED_ADD,
+	S_PARKED_REASON,
+	S_PARKED_GET,
+	S_PARKED_DELETE,
+	S_PARKED_PAGE,
+	S_PARKED_ALARMING,
+	S_SEQS_OF_RECORDS,
+	S_SEQS_OF_ALL,
+	S_DEAD_ADD,
+	S_DEAD_PENDING,
+	S_DEAD_SENT,
+	S_COUNT
+};
+
+extern const char *const ledger_sqlite_statements[S_COUNT];
+
+struct ledger_sqlite {
+	struct ledger base;
+	struct sql q;
+	sqlite3_stmt *stmts[S_COUNT];
+	char *path;
+};
+
+/** Implements ledger_ops.apply. */
+int ledger_sqlite_apply(struct ledger *l, const struct ledger_batch *b,
+			struct ledger_result *result);
+/** Implements ledger_ops.reader. */
+int ledger_sqlite_reader(struct ledger *l, struct ledger_reader **out);
+
+#endif

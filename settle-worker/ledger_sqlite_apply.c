@@ -1,0 +1,228 @@
+/* A batch, in one transaction: the offsets first, for they say whether it is
+ * ours to apply; changes before claims, so that few have to wait. */
+#include <stdlib.h>
+
+#include <openssl/evp.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "ledger_sqlite_tx.h"
+
+enum { HASH_SIZE = 32 };
+
+/* A claim with its activity, in the order in which claims are settled. */
+struct job {
+	struct tx_activity *activity;
+	const struct event_claim *claim;
+	size_t index;
+};
+
+static void hash_of(const struct event_place *p, uint8_t out[HASH_SIZE])
+{
+	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+	bool ok = ctx != NULL &&
+		  EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) == 1 &&
+		  EVP_DigestUpdate(ctx, p->topic.p, p->topic.n) == 1 &&
+		  EVP_DigestUpdate(ctx, "", 1) == 1 &&
+		  EVP_DigestUpdate(ctx, p->value.p, p->value.n) == 1 &&
+		  EVP_DigestFinal_ex(ctx, out, NULL) == 1;
+
+	EVP_MD_CTX_free(ctx);
+	check(ok); /* only memory could be missing */
+}
+
+int tx_dead_letter(struct tx *tx, const struct event_place *p,
+		   const char *reason)
+{
+	uint8_t hash[HASH_SIZE];
+	int rv;
+
+	hash_of(p, hash);
+	rv = sql_first(tx->q, S_DEAD_ADD, "bsiibbsi",
+		       bytes_make(hash, sizeof hash), p->topic,
+		       (int64_t)p->partition, p->offset, p->key, p->value,
+		       bytes_str(reason), tx->batch->now_ms);
+	if (rv < 0) {
+		return rv;
+	}
+	sql_done(tx->q, S_DEAD_ADD);
+	tx->result->dead_letters += rv;
+	return 0;
+}
+
+/* *moved: a partition does not stand where the batch begins. */
+static int move_offsets(struct tx *tx, bool *moved)
+{
+	const struct ledger_batch *b = tx->batch;
+	int rv = 0;
+
+	*moved = false;
+	for (size_t i = 0; rv == 0 && i < b->move_count; i++) {
+		const struct ledger_move *m = &b->moves[i];
+
+		check(m->to >= m->from);
+		rv = sql_run(tx->q, S_OFFSET_MOVE, "ssiii", b->cluster_id,
+			     m->topic, (int64_t)m->partition, m->from, m->to);
+		if (rv == 0 && sql_changes(tx->q) != 1) {
+			*moved = true;
+			return 0;
+		}
+	}
+	return rv;
+}
+
+static int apply_changes(struct tx *tx)
+{
+	const struct ledger_batch *b = tx->batch;
+	int rv = 0;
+
+	for (size_t i = 0; rv == 0 && i < b->event_count; i++) {
+		const struct event *e = &b->events[i];
+		struct tx_activity *a;
+
+		if (e->kind == EVENT_POISON) {
+			rv = tx_dead_letter(tx, &e->place, e->reason);
+		} else if (e->kind == EVENT_CHANGE) {
+			rv = tx_activity_get(tx, &e->activity_id, &a);
+			if (rv == 0) {
+				rv = tx_change(tx, a, e);
+			}
+		}
+	}
+	return rv;
+}
+
+static int unpark_all(struct tx *tx)
+{
+	int rv = 0;
+
+	for (struct tx_activity *a = tx->activities; rv == 0 && a != NULL;
+	     a = a->hh.next) {
+		if (a->funded_now && a->books.parked > 0) {
+			rv = tx_unpark(tx, a);
+		}
+	}
+	return rv;
+}
+
+/* Rows of one activity by seq lie side by side in every index; among equals
+ * the first to come stays the first. */
+static int by_activity_and_seq(const void *left, const void *right)
+{
+	const struct job *l = left;
+	const struct job *r = right;
+
+	if (l->activity->number != r->activity->number) {
+		return l->activity->number < r->activity->number ? -1 : 1;
+	}
+	if (l->claim->seq != r->claim->seq) {
+		return l->claim->seq < r->claim->seq ? -1 : 1;
+	}
+	return (l->index > r->index) - (l->index < r->index);
+}
+
+static int apply_claims(struct tx *tx)
+{
+	const struct ledger_batch *b = tx->batch;
+	struct job *jobs = xcalloc(b->event_count + 1, sizeof *jobs);
+	size_t n = 0;
+	int rv = 0;
+
+	for (size_t i = 0; rv == 0 && i < b->event_count; i++) {
+		const struct event *e = &b->events[i];
+
+		if (e->kind == EVENT_CLAIM) {
+			jobs[n] = (struct job){ NULL, &e->claim, i };
+			rv = tx_activity_get(tx, &e->activity_id,
+					     &jobs[n].activity);
+			n++;
+		}
+	}
+	if (rv == 0) {
+		qsort(jobs, n, sizeof *jobs, by_activity_and_seq);
+	}
+	for (size_t i = 0; rv == 0 && i < n; i++) {
+		rv = tx_claim(tx, jobs[i].activity, jobs[i].claim);
+	}
+	free(jobs);
+	return rv;
+}
+
+static int finish_activities(struct tx *tx)
+{
+	int rv = 0;
+
+	for (struct tx_activity *a = tx->activities; rv == 0 && a != NULL;
+	     a = a->hh.next) {
+		rv = tx_activity_finish(tx, a);
+	}
+	return rv;
+}
+
+/* Once it is committed: an alarm that was rolled back is none. */
+static void log_alarms(const struct tx *tx)
+{
+	for (const struct tx_activity *a = tx->activities; a != NULL;
+	     a = a->hh.next) {
+		if (!a->alarm_new) {
+			continue;
+		}
+		if (a->alarm[0] != '\0') {
+			log_error("alarm", log_str("activity", a->id.s),
+				  log_str("what", a->alarm));
+		} else {
+			log_info("alarm is over", log_str("activity", a->id.s));
+		}
+	}
+}
+
+static int run(struct tx *tx)
+{
+	bool moved = false;
+	int rv = move_offsets(tx, &moved);
+
+	if (rv == 0 && moved) {
+		tx->result->moved = true;
+		return sql_run(tx->q, S_ROLLBACK, "");
+	}
+	if (rv == 0) {
+		rv = apply_changes(tx);
+	}
+	if (rv == 0) {
+		rv = unpark_all(tx);
+	}
+	if (rv == 0) {
+		rv = apply_claims(tx);
+	}
+	if (rv == 0) {
+		rv = finish_activities(tx);
+	}
+	if (rv == 0) {
+		rv = sql_run(tx->q, S_COMMIT, "");
+	}
+	return rv;
+}
+
+int ledger_sqlite_apply(struct ledger *base, const struct ledger_batch *b,
+			struct ledger_result *result)
+{
+	struct ledger_sqlite *l =
+		container_of(base, struct ledger_sqlite, base);
+	struct tx tx = { .l = l, .q = &l->q, .batch = b, .result = result };
+	int rv;
+
+	*result = (struct ledger_result){ 0 };
+	rv = sql_run(tx.q, S_BEGIN, "");
+	if (rv != 0) {
+		return rv;
+	}
+	rv = run(&tx);
+	if (rv != 0) {
+		/* Fails when SQLite has rolled back by itself, which is well. */
+		(void)sqlite3_exec(l->q.db, "ROLLBACK", NULL, NULL, NULL);
+	} else {
+		log_alarms(&tx);
+	}
+	tx_activities_free(&tx);
+	return rv;
+}

@@ -1,0 +1,372 @@
+/* What happens to a claim: the facts from the tables, the decision from
+ * settle_claim(), the rows that follow from it. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "ledger_sqlite_tx.h"
+
+enum { UNPARK_PAGE = 500 };
+
+static bool is_void(const struct event_claim *c)
+{
+	return c->user_id.s[0] == '#';
+}
+
+static bool tranche_funded(const struct tx_activity *a, int64_t tranche)
+{
+	for (size_t i = 0; i < a->tranche_count; i++) {
+		if (a->tranches[i].number == tranche) {
+			return a->tranches[i].funded;
+		}
+	}
+	return false;
+}
+
+/* 1 if the statement has a row, 0 if not, or ERR_STORE. */
+static int any(struct tx *tx, int s, int rv)
+{
+	if (rv >= 0) {
+		sql_done(tx->q, s);
+	}
+	return rv;
+}
+
+static int packet_paid(struct tx *tx, const struct tx_activity *a,
+		       const struct event_claim *c, enum settle_found *found)
+{
+	struct sql *q = tx->q;
+	int rv = sql_first(q, S_RECORD_BY_PACKET, "is", a->number,
+			   event_id_view(&c->red_packet_id));
+
+	if (rv < 0) {
+		return rv;
+	}
+	if (rv == 1) {
+		bool same =
+			bytes_eq(sql_text(q, S_RECORD_BY_PACKET, 0),
+				 event_id_view(&c->user_id)) &&
+			sql_int(q, S_RECORD_BY_PACKET, 1) == c->amount_cents &&
+			sql_int(q, S_RECORD_BY_PACKET, 2) == c->seq;
+
+		*found = same ? SETTLE_FOUND_SAME : SETTLE_FOUND_PACKET;
+	}
+	sql_done(q, S_RECORD_BY_PACKET);
+	return 0;
+}
+
+/* Whether the statement has a row makes *found the given one. */
+#define PROBE(s, value, ...)                                           \
+	do {                                                           \
+		rv = any(tx, (s), sql_first(tx->q, (s), __VA_ARGS__)); \
+		if (rv < 0) {                                          \
+			return rv;                                     \
+		}                                                      \
+		if (rv == 1) {                                         \
+			*found = (value);                              \
+			return 0;                                      \
+		}                                                      \
+	} while (0)
+
+static int look_up(struct tx *tx, const struct tx_activity *a,
+		   const struct event_claim *c, enum settle_found *found)
+{
+	struct bytes packet = event_id_view(&c->red_packet_id);
+	struct bytes user = event_id_view(&c->user_id);
+	int rv;
+
+	*found = SETTLE_FOUND_NOTHING;
+	if (a->conflicts > 0) {
+		PROBE(S_CONFLICT_SAME, SETTLE_FOUND_SAME, "issi", a->number,
+		      packet, user, c->amount_cents);
+	}
+	rv = packet_paid(tx, a, c, found);
+	if (rv != 0 || *found != SETTLE_FOUND_NOTHING) {
+		return rv;
+	}
+	if (a->conflicts > 0) {
+		PROBE(S_CONFLICT_HELD, SETTLE_FOUND_HELD, "is", a->number,
+		      packet);
+	}
+	PROBE(S_RECORD_BY_USER, SETTLE_FOUND_USER, "iss", a->number, user,
+	      bytes_str(a->currency));
+	PROBE(S_RECORD_BY_SEQ, SETTLE_FOUND_SEQ, "ii", a->number, c->seq);
+	return 0;
+}
+
+/* A claim that is settled does not wait any more. */
+static int unpark_one(struct tx *tx, struct tx_activity *a,
+		      const struct event_claim *c)
+{
+	int rv;
+
+	if (a->books.parked == 0) {
+		return 0;
+	}
+	rv = sql_run(tx->q, S_PARKED_DELETE, "iss", a->number,
+		     event_id_view(&c->red_packet_id),
+		     event_id_view(&c->user_id));
+	if (rv == 0) {
+		a->books.parked -= sql_changes(tx->q);
+	}
+	return rv;
+}
+
+/* *added false: the record contradicts one that is there. */
+static int add_record(struct tx *tx, struct tx_activity *a,
+		      const struct event_claim *c, bool *added)
+{
+	int64_t account = 0;
+	int rv = tx_account(tx, "user", event_id_view(&c->user_id),
+			    bytes_str(a->currency), &account);
+
+	if (rv != 0) {
+		return rv;
+	}
+	rv = any(tx, S_RECORD_ADD,
+		 sql_first(tx->q, S_RECORD_ADD, "iisiiiiii", a->number, account,
+			   event_id_view(&c->red_packet_id), c->amount_cents,
+			   c->seq, c->tranche, c->at_ms, tx->batch->now_ms,
+			   a->credit.number));
+	*added = rv == 1;
+	if (rv <= 0) {
+		return rv;
+	}
+	tx_transfer_add(&a->credit, account, c->amount_cents);
+	a->books.pool_cents -= c->amount_cents;
+	a->books.pool_packets--;
+	a->books.credited_cents += c->amount_cents;
+	a->books.credited_packets++;
+	tx->result->credits++;
+	tx->result->credited_cents += c->amount_cents;
+	return unpark_one(tx, a, c);
+}
+
+static int credit(struct tx *tx, struct tx_activity *a,
+		  const struct event_claim *c)
+{
+	bool added = false;
+	int rv = tx_transfer_start(tx, a, &a->credit, "credit");
+
+	if (rv == 0) {
+		rv = add_record(tx, a, c, &added);
+	}
+	check(rv != 0 || added); /* nothing was found that contradicts it */
+	return rv;
+}
+
+static int add_conflict(struct tx *tx, struct tx_activity *a,
+			const struct event_claim *c, const char *why,
+			int64_t transfer)
+{
+	int rv = any(tx, S_CONFLICT_ADD,
+		     sql_first(tx->q, S_CONFLICT_ADD, "issiiiisii", a->number,
+			       event_id_view(&c->red_packet_id),
+			       event_id_view(&c->user_id), c->amount_cents,
+			       c->seq, c->tranche, c->at_ms, bytes_str(why),
+			       transfer, tx->batch->now_ms));
+
+	if (rv < 0) {
+		return rv;
+	}
+	if (rv == 0) {
+		tx->result->replays++;
+		return 0;
+	}
+	a->conflicts++;
+	tx->result->conflicts++;
+	return unpark_one(tx, a, c);
+}
+
+static int hold(struct tx *tx, struct tx_activity *a,
+		const struct event_claim *c, const char *why)
+{
+	int64_t held = 0;
+	int64_t before = a->conflicts;
+	int rv = tx_account(tx, "held", event_id_view(&a->id),
+			    bytes_str(a->currency), &held);
+
+	if (rv == 0) {
+		rv = tx_transfer_start(tx, a, &a->hold, "hold");
+	}
+	if (rv == 0) {
+		rv = add_conflict(tx, a, c, why, a->hold.number);
+	}
+	if (rv != 0) {
+		return rv;
+	}
+	check(a->conflicts == before + 1); /* it was looked up */
+	tx_transfer_add(&a->hold, held, c->amount_cents);
+	a->books.pool_cents -= c->amount_cents;
+	a->books.pool_packets--;
+	a->books.held_cents += c->amount_cents;
+	a->books.held_packets++;
+	return 0;
+}
+
+/* The same packet and user wait already, with this amount and seq or not. */
+static int park_again(struct tx *tx, struct tx_activity *a,
+		      const struct event_claim *c, const char *why)
+{
+	struct bytes packet = event_id_view(&c->red_packet_id);
+	struct bytes user = event_id_view(&c->user_id);
+	int rv = sql_first(tx->q, S_PARKED_GET, "iss", a->number, packet, user);
+	bool same;
+
+	if (rv < 0) {
+		return rv;
+	}
+	check(rv == 1); /* it was in the way */
+	same = sql_int(tx->q, S_PARKED_GET, 0) == c->amount_cents &&
+	       sql_int(tx->q, S_PARKED_GET, 1) == c->seq;
+	sql_done(tx->q, S_PARKED_GET);
+	if (same) {
+		tx->result->replays++;
+		return sql_run(tx->q, S_PARKED_REASON, "isss", a->number,
+			       packet, user, bytes_str(why));
+	}
+	rv = any(tx, S_CONFLICT_ADD,
+		 sql_first(tx->q, S_CONFLICT_ADD, "issiiiisii", a->number,
+			   packet, user, c->amount_cents, c->seq, c->tranche,
+			   c->at_ms, BYTES("parked"), (int64_t)0,
+			   tx->batch->now_ms));
+	if (rv == 1) {
+		a->conflicts++;
+		tx->result->conflicts++;
+	}
+	return rv < 0 ? rv : 0;
+}
+
+static int park(struct tx *tx, struct tx_activity *a,
+		const struct event_claim *c, const char *why)
+{
+	int rv = any(tx, S_PARKED_ADD,
+		     sql_first(tx->q, S_PARKED_ADD, "issiiiisi", a->number,
+			       event_id_view(&c->red_packet_id),
+			       event_id_view(&c->user_id), c->amount_cents,
+			       c->seq, c->tranche, c->at_ms, bytes_str(why),
+			       tx->batch->now_ms));
+
+	if (rv == 0) {
+		return park_again(tx, a, c, why);
+	}
+	if (rv == 1) {
+		a->books.parked++;
+		tx->result->parked++;
+		rv = 0;
+	}
+	return rv;
+}
+
+static struct settle_claim facts(const struct tx_activity *a,
+				 const struct event_claim *c)
+{
+	return (struct settle_claim){
+		.void_claim = is_void(c),
+		.funded = tranche_funded(a, c->tranche),
+		.cancelled = a->books.cancelled,
+		.refunded = a->books.refund_done,
+		.pool_cents = a->books.pool_cents,
+		.amount_cents = c->amount_cents,
+	};
+}
+
+int tx_claim(struct tx *tx, struct tx_activity *a, const struct event_claim *c)
+{
+	struct settle_claim f = facts(a, c);
+	struct settle_verdict v = settle_claim(&f);
+	bool added = false;
+	int rv;
+
+	if (c->seq > a->books.max_seq) {
+		a->books.max_seq = c->seq;
+	}
+	/* Nothing known speaks against it: let the insert decide. The first of
+	 * a transaction is looked up, so that a batch of mere replays makes no
+	 * empty transfer. */
+	if (v.action == SETTLE_CREDIT && a->conflicts == 0 &&
+	    a->credit.number != 0) {
+		rv = add_record(tx, a, c, &added);
+		if (rv != 0 || added) {
+			return rv;
+		}
+	}
+	rv = look_up(tx, a, c, &f.found);
+	if (rv != 0) {
+		return rv;
+	}
+	v = settle_claim(&f);
+	switch (v.action) {
+	case SETTLE_CREDIT:
+		return credit(tx, a, c);
+	case SETTLE_PARK:
+		return park(tx, a, c, v.why);
+	case SETTLE_HOLD:
+		return hold(tx, a, c, v.why);
+	case SETTLE_CONFLICT:
+		return add_conflict(tx, a, c, v.why, 0);
+	case SETTLE_REPLAY:
+		break;
+	}
+	tx->result->replays++;
+	return 0;
+}
+
+static void take_id(const struct sql *q, int column, struct event_id *id)
+{
+	struct bytes b = sql_text(q, S_PARKED_PAGE, column);
+
+	check(b.n <= ID_MAX);
+	memcpy(id->s, b.p, b.n);
+	id->s[b.n] = '\0';
+	id->n = (uint8_t)b.n;
+}
+
+static int read_page(struct tx *tx, const struct tx_activity *a, int64_t seq,
+		     int64_t *parked, struct event_claim *page, size_t *n)
+{
+	struct sql *q = tx->q;
+	int rv = sql_first(q, S_PARKED_PAGE, "iiii", a->number, seq, *parked,
+			   (int64_t)UNPARK_PAGE);
+
+	*n = 0;
+	while (rv == 1) {
+		struct event_claim *c = &page[(*n)++];
+
+		take_id(q, 0, &c->red_packet_id);
+		take_id(q, 1, &c->user_id);
+		c->amount_cents = sql_int(q, S_PARKED_PAGE, 2);
+		c->seq = sql_int(q, S_PARKED_PAGE, 3);
+		c->tranche = sql_int(q, S_PARKED_PAGE, 4);
+		c->at_ms = sql_int(q, S_PARKED_PAGE, 5);
+		*parked = sql_int(q, S_PARKED_PAGE, 6);
+		rv = sql_next(q, S_PARKED_PAGE);
+	}
+	if (rv == 0) {
+		sql_done(q, S_PARKED_PAGE);
+	}
+	return rv;
+}
+
+int tx_unpark(struct tx *tx, struct tx_activity *a)
+{
+	struct event_claim *page = xcalloc(UNPARK_PAGE, sizeof *page);
+	int64_t replays = tx->result->replays;
+	int64_t seq = 0;
+	int64_t parked = 0;
+	size_t n;
+	int rv;
+
+	do {
+		rv = read_page(tx, a, seq, &parked, page, &n);
+		for (size_t i = 0; rv == 0 && i < n; i++) {
+			rv = tx_claim(tx, a, &page[i]);
+		}
+		if (n > 0) {
+			seq = page[n - 1].seq;
+		}
+	} while (rv == 0 && n == UNPARK_PAGE);
+	/* One that goes on waiting is no replay. */
+	tx->result->replays = replays;
+	free(page);
+	return rv;
+}

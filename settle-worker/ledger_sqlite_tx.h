@@ -1,0 +1,108 @@
+/**
+ * One transaction on the SQLite ledger: the activities that a batch touches
+ * are read once, changed in memory beside their rows, and written back.
+ */
+#ifndef SETTLE_WORKER_LEDGER_SQLITE_TX_H
+#define SETTLE_WORKER_LEDGER_SQLITE_TX_H
+
+#include <uthash.h>
+
+#include "ledger_sqlite.h"
+
+struct tx_tranche {
+	int64_t number;
+	int64_t packets;
+	int64_t amount_cents;
+	bool funded;
+};
+
+struct tx_posting {
+	int64_t account;
+	int64_t delta;
+};
+
+/* A transfer that grows while the transaction lasts: pool to many. */
+struct tx_transfer {
+	int64_t number;              /* 0 until it is made */
+	struct tx_posting *postings; /* the receiving sides; owned */
+	size_t count;
+	size_t size;
+};
+
+struct tx_activity {
+	struct event_id id;
+	int64_t number;
+	struct settle_books books;
+	int64_t revision;
+	int64_t refund_ms;
+	int64_t conflicts;    /* rows, decided ones too */
+	char uid[ID_MAX + 1]; /* the sponsor, "" until created */
+	char currency[8];
+	char alarm[LEDGER_WHY_MAX * 2];
+	struct tx_tranche *tranches; /* owned */
+	size_t tranche_count;
+	struct tx_transfer credit;
+	struct tx_transfer hold;
+	bool changed;    /* has new rows of activity_change */
+	bool funded_now; /* parked claims may be payable */
+	bool alarm_new;
+	UT_hash_handle hh; /* by id */
+};
+
+struct tx {
+	struct ledger_sqlite *l;
+	struct sql *q;
+	const struct ledger_batch *batch;
+	struct ledger_result *result;
+	struct tx_activity *activities; /* hash; owned */
+};
+
+/* All functions that return an int give 0, or ERR_STORE: then the transaction
+ * is to be rolled back. */
+
+/* ---- ledger_sqlite_activity.c ---- */
+
+/** The activity of that id, with a stub row if it was never heard of. */
+must_check int tx_activity_get(struct tx *tx, const struct event_id *id,
+			       struct tx_activity **out);
+/** Apply a change of an activity, or find that it is known. */
+must_check int tx_change(struct tx *tx, struct tx_activity *a,
+			 const struct event *e);
+/** The state, the gap, the refund, the alarm; then write it all back. */
+must_check int tx_activity_finish(struct tx *tx, struct tx_activity *a);
+/** Frees the memory of all activities. */
+void tx_activities_free(struct tx *tx);
+
+/* ---- ledger_sqlite_book.c ---- */
+
+/** The number of an account, which is made if it is new. */
+must_check int tx_account(struct tx *tx, const char *kind, struct bytes owner,
+			  struct bytes currency, int64_t *number);
+/** Start the transfer unless it is started. */
+must_check int tx_transfer_start(struct tx *tx, struct tx_activity *a,
+				 struct tx_transfer *t, const char *kind);
+/** Another receiver; written by tx_transfer_finish(). */
+void tx_transfer_add(struct tx_transfer *t, int64_t account, int64_t cents);
+/** Write the postings, the pool's as their sum, and the balances. */
+must_check int tx_transfer_finish(struct tx *tx, struct tx_activity *a,
+				  struct tx_transfer *t);
+/** Fund every tranche that waits, if the sponsor is known. */
+must_check int tx_fund(struct tx *tx, struct tx_activity *a);
+/** The whole pool back to the sponsor. */
+must_check int tx_refund(struct tx *tx, struct tx_activity *a);
+
+/* ---- ledger_sqlite_claim.c ---- */
+
+/** Settle a claim. */
+must_check int tx_claim(struct tx *tx, struct tx_activity *a,
+			const struct event_claim *c);
+/** Settle the parked claims of an activity again. */
+must_check int tx_unpark(struct tx *tx, struct tx_activity *a);
+
+/* ---- ledger_sqlite_apply.c ---- */
+
+/** Keep a message that cannot be settled, once. */
+must_check int tx_dead_letter(struct tx *tx, const struct event_place *place,
+			      const char *reason);
+
+#endif

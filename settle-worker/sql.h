@@ -1,0 +1,54 @@
+/**
+ * A connection to SQLite with a fixed set of statements, each prepared when it
+ * is first used.
+ */
+#ifndef SETTLE_WORKER_SQL_H
+#define SETTLE_WORKER_SQL_H
+
+#include <sqlite3.h>
+
+#include "base/bytes.h"
+#include "base/check.h"
+
+struct sql {
+	sqlite3 *db;
+	const char *const *texts; /* of the statements, borrowed */
+	sqlite3_stmt **stmts;     /* as many, NULL until used; borrowed */
+	int count;
+	char *why; /* where the last error is written */
+	size_t why_size;
+};
+
+/** Open the file with the settings that the ledger demands. 0 or ERR_STORE. */
+must_check int sql_open(struct sql *q, const char *path, bool read_only);
+void sql_close(struct sql *q);
+
+/**
+ * Start a statement with values: 'i' an int64_t, 's' a struct bytes as text,
+ * 'b' a struct bytes as a blob; values are borrowed until sql_done(). Steps
+ * once: 1 if there is a row, 0 if not, else ERR_STORE. Always followed by
+ * sql_done(), unless it failed.
+ */
+must_check int sql_first(struct sql *q, int s, const char *types, ...);
+/** The next row: as sql_first(). */
+must_check int sql_next(struct sql *q, int s);
+/** The statement may be used again. */
+void sql_done(struct sql *q, int s);
+
+/** A statement whose rows, if any, do not matter: 0 or ERR_STORE. */
+must_check int sql_run(struct sql *q, int s, const char *types, ...);
+
+/** Columns of the row, from 0; text is valid until the next step. */
+int64_t sql_int(const struct sql *q, int s, int column);
+struct bytes sql_text(const struct sql *q, int s, int column);
+
+/** Copy text of a column into an array, cut to its size. */
+void sql_copy(const struct sql *q, int s, int column, char *out, size_t size);
+
+/** Statements without values or rows, outside the set. 0 or ERR_STORE. */
+must_check int sql_exec(struct sql *q, const char *text);
+
+/** Rows that the last statement changed. */
+int sql_changes(const struct sql *q);
+
+#endif
