@@ -64,6 +64,10 @@ int run_relay_rewind(struct ctl *, const struct command *,
 int run_grab(struct ctl *, const struct command *, const struct arguments *);
 int run_result(struct ctl *, const struct command *, const struct arguments *);
 int run_balance(struct ctl *, const struct command *, const struct arguments *);
+/* books_command.c */
+int run_books(struct ctl *, const struct command *, const struct arguments *);
+/* quiz.c */
+int run_quiz(struct ctl *, const struct command *, const struct arguments *);
 /* tool_commands.c */
 int run_token(struct ctl *, const struct command *, const struct arguments *);
 int run_ports(struct ctl *, const struct command *, const struct arguments *);

@@ -1,0 +1,269 @@
+/*
+ * Reads the books' four sources: Redis through ActivityService, Kafka itself,
+ * the ledger through LedgerService.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "console/books.h"
+#include "console/topic_reader.h"
+#include "proto/proto_util.h"
+#include "rain/events.pb-c.h"
+
+enum { PAGE = 1000, CLAIM_EVENT_MAX = 4096, POLL_MS = 200 };
+
+static int refused(Rain__Outcome outcome, ProtobufCBinaryData message,
+		   struct buf *why)
+{
+	buf_put_bytes(why, from_pb(message));
+	return outcome == RAIN__OUTCOME__UNAVAILABLE_NOW ? CTL_UNKNOWN : CTL_NO;
+}
+
+static int read_activity(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
+	const Rain__ActivityReply *r;
+	void *reply;
+	int rc;
+
+	q.activity_id = to_pb_str(b->activity);
+	rc = ctl_call(ctl, ctl_grab(ctl), &ctl_get, &q.base,
+		      &rain__activity_reply__descriptor, &reply, why);
+	if (rc != CTL_OK) {
+		return rc;
+	}
+	r = reply;
+	if (r->activity == NULL || r->activity->plan == NULL) {
+		rc = refused(r->outcome, r->message, why);
+	} else {
+		b->state = r->activity->state;
+		b->plan_cents = r->activity->plan->total_cents;
+		b->plan_packets = r->activity->plan->packets;
+	}
+	proto_free(reply);
+	return rc;
+}
+
+static int read_claims(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	Rain__PageRequest q = RAIN__PAGE_REQUEST__INIT;
+	size_t n;
+
+	q.activity_id = to_pb_str(b->activity);
+	q.limit = PAGE;
+	do {
+		const Rain__ClaimsReply *r;
+		void *reply;
+		int rc = ctl_call(ctl, ctl_grab(ctl), &ctl_claims, &q.base,
+				  &rain__claims_reply__descriptor, &reply, why);
+
+		if (rc != CTL_OK) {
+			return rc;
+		}
+		r = reply;
+		if (r->outcome != RAIN__OUTCOME__DONE) {
+			rc = refused(r->outcome, r->message, why);
+			proto_free(reply);
+			return rc;
+		}
+		n = r->n_claims;
+		for (size_t i = 0; i < n; i++) {
+			const Rain__Claim *c = r->claims[i];
+
+			books_enter(b, BOOK_REDIS, c->seq,
+				    from_pb(c->red_packet_id),
+				    from_pb(c->user_id), c->amount_cents);
+		}
+		q.after += n;
+		proto_free(reply);
+	} while (n == PAGE);
+	return CTL_OK;
+}
+
+static int read_packets(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	Rain__PageRequest q = RAIN__PAGE_REQUEST__INIT;
+	size_t n;
+
+	q.activity_id = to_pb_str(b->activity);
+	q.limit = PAGE;
+	do {
+		const Rain__PacketsReply *r;
+		void *reply;
+		int rc =
+			ctl_call(ctl, ctl_grab(ctl), &ctl_packets, &q.base,
+				 &rain__packets_reply__descriptor, &reply, why);
+
+		if (rc != CTL_OK) {
+			return rc;
+		}
+		r = reply;
+		if (r->outcome != RAIN__OUTCOME__DONE) {
+			rc = refused(r->outcome, r->message, why);
+			proto_free(reply);
+			return rc;
+		}
+		n = r->n_packets;
+		for (size_t i = 0; i < n; i++) {
+			b->left.count++;
+			b->left.cents += r->packets[i]->amount_cents;
+		}
+		q.after += n;
+		proto_free(reply);
+	} while (n == PAGE);
+	return CTL_OK;
+}
+
+static void claim_event_cb(void *ctx, struct bytes key, struct bytes value)
+{
+	struct books *b = ctx;
+	Rain__ClaimEvent *e = proto_unpack(&rain__claim_event__descriptor,
+					   value, CLAIM_EVENT_MAX);
+
+	(void)key;
+	if (e == NULL) {
+		return; /* the settle-worker's dead letters tell of it */
+	}
+	if (bytes_eq(from_pb(e->activity_id), bytes_str(b->activity))) {
+		books_enter(b, BOOK_KAFKA, e->seq, from_pb(e->red_packet_id),
+			    from_pb(e->user_id), e->amount_cents);
+	}
+	proto_free(e);
+}
+
+static int read_records(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	Rain__RecordsRequest q = RAIN__RECORDS_REQUEST__INIT;
+	size_t n;
+
+	q.activity_id = to_pb_str(b->activity);
+	q.limit = PAGE;
+	do {
+		const Rain__RecordsReply *r;
+		void *reply;
+		int rc =
+			ctl_call(ctl, ctl_ledger(ctl), &ctl_records, &q.base,
+				 &rain__records_reply__descriptor, &reply, why);
+
+		if (rc != CTL_OK) {
+			return rc;
+		}
+		r = reply;
+		n = r->n_records;
+		for (size_t i = 0; i < n; i++) {
+			const Rain__LedgerRecord *e = r->records[i];
+
+			books_enter(b, BOOK_LEDGER, e->seq,
+				    from_pb(e->red_packet_id),
+				    from_pb(e->user_id), e->amount_cents);
+			q.after = e->seq;
+			if (e->at_ms > b->last_claim_ms) {
+				b->last_claim_ms = e->at_ms;
+			}
+			if (e->credited_ms > b->last_credit_ms) {
+				b->last_credit_ms = e->credited_ms;
+			}
+		}
+		proto_free(reply);
+	} while (n == PAGE);
+	return CTL_OK;
+}
+
+static int read_totals(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	Rain__TotalsRequest q = RAIN__TOTALS_REQUEST__INIT;
+	const Rain__TotalsReply *t;
+	void *reply;
+	int rc;
+
+	q.activity_id = to_pb_str(b->activity);
+	rc = ctl_call(ctl, ctl_ledger(ctl), &ctl_totals, &q.base,
+		      &rain__totals_reply__descriptor, &reply, why);
+	if (rc != CTL_OK) {
+		return rc;
+	}
+	t = reply;
+	b->funded_cents = t->funded_cents;
+	b->funded_packets = t->funded_packets;
+	b->held_cents = t->held_cents;
+	b->refunded_cents = t->refunded_cents;
+	b->refund_done = t->refund_done;
+	b->pool_cents = t->pool_cents;
+	b->postings_cents = t->postings_cents;
+	b->parked = t->parked_count;
+	b->ledger_conflicts = t->conflict_count;
+	b->alarm = xstrndup(t->alarm.data, t->alarm.len);
+	proto_free(reply);
+	return CTL_OK;
+}
+
+/* The lists were unlinked: settled, and both of them empty though packets were
+ * funded. */
+static void notice_unlink(struct books *b)
+{
+	b->lists_gone = b->state == RAIN__STATE__SETTLED &&
+			b->left.count == 0 && b->sums[BOOK_REDIS].count == 0;
+}
+
+int books_read(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	int rc = read_activity(ctl, b, why);
+
+	/* Down the stream, so that a claim on its way is missing further down
+	 * rather than further up. */
+	rc = rc == CTL_OK ? read_records(ctl, b, why) : rc;
+	rc = rc == CTL_OK ? read_totals(ctl, b, why) : rc;
+	if (rc == CTL_OK &&
+	    topic_read(ctl->config.pairs, ctl->config.pair_count,
+		       ctl->options.topic_claims, claim_event_cb, b,
+		       why) != 0) {
+		rc = CTL_UNKNOWN;
+	}
+	rc = rc == CTL_OK ? read_claims(ctl, b, why) : rc;
+	rc = rc == CTL_OK ? read_packets(ctl, b, why) : rc;
+	if (rc == CTL_OK) {
+		notice_unlink(b);
+		books_judge(b);
+	}
+	return rc;
+}
+
+static void rest_cb(uv_timer_t *timer)
+{
+	*(bool *)timer->data = true;
+}
+
+/* Let ms pass on the loop. */
+static void rest(struct ctl *ctl, uint64_t ms)
+{
+	bool passed = false;
+	uv_timer_t timer;
+
+	uv_timer_init(&ctl->loop, &timer);
+	timer.data = &passed;
+	uv_timer_start(&timer, rest_cb, ms, 0);
+	ctl_wait(ctl, &passed);
+	uv_close((uv_handle_t *)&timer, NULL);
+	uv_run(&ctl->loop, UV_RUN_NOWAIT);
+}
+
+int books_wait(struct ctl *ctl, const char *activity, uint64_t seconds,
+	       struct books *b, struct buf *why)
+{
+	uint64_t deadline = clock_mono_ms() + seconds * 1000;
+
+	for (;;) {
+		int rc;
+
+		buf_take(why, buf_len(why));
+		books_init(b, activity);
+		rc = books_read(ctl, b, why);
+		if ((rc == CTL_OK && books_at_rest(b)) || rc == CTL_NO ||
+		    rc == CTL_USAGE || clock_mono_ms() >= deadline) {
+			return rc;
+		}
+		books_close(b);
+		rest(ctl, POLL_MS);
+	}
+}

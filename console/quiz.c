@@ -1,0 +1,209 @@
+/*
+ * rainctl quiz: a whole quiz night. Creates, preloads and opens the activity of
+ * a plan file, lets a crowd tap, closes, waits until the money has arrived, and
+ * compares what the users were told with the books.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "console/books.h"
+#include "console/command.h"
+#include "console/crowd.h"
+#include "console/output.h"
+#include "console/plan_file.h"
+#include "console/quiz_report.h"
+#include "proto/proto_util.h"
+#include "token/token.h"
+
+enum { PRELOAD_TIMEOUT_MS = 120000, BOOKS_WAIT_S = 60 };
+
+/* One step of ActivityService that must succeed. */
+static int step(struct ctl *ctl, const char *method, const char *types,
+		const ProtobufCMessage *request)
+{
+	struct dubbo_target target = { "rain.ActivityService", "1.0.0", method,
+				       types };
+	int64_t timeout = ctl->options.timeout_ms;
+	const Rain__ActivityReply *r;
+	struct buf why;
+	void *reply;
+	int rc;
+
+	buf_init(&why);
+	ctl->options.timeout_ms = PRELOAD_TIMEOUT_MS;
+	rc = ctl_call(ctl, ctl_grab(ctl), &target, request,
+		      &rain__activity_reply__descriptor, &reply, &why);
+	ctl->options.timeout_ms = timeout;
+	if (rc == CTL_OK) {
+		r = reply;
+		if (r->outcome != RAIN__OUTCOME__DONE &&
+		    r->outcome != RAIN__OUTCOME__ALREADY) {
+			rc = CTL_NO;
+			buf_put_bytes(&why, from_pb(r->message));
+		}
+		proto_free(reply);
+	}
+	if (rc != CTL_OK) {
+		fprintf(stderr, "rainctl quiz: %s: %.*s\n", method,
+			BYTES_FMT(buf_live(&why)));
+	}
+	buf_close(&why);
+	return rc;
+}
+
+static int step_id(struct ctl *ctl, const char *method, const char *id)
+{
+	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
+
+	q.activity_id = to_pb_str(id);
+	return step(ctl, method, "Lrain/ActivityRequest;", &q.base);
+}
+
+/* Ask again while nobody answers: a service may be starting again. */
+static int step_patiently(struct ctl *ctl, const char *method, const char *id)
+{
+	uint64_t deadline = clock_mono_ms() + 30000;
+	int rc;
+
+	do {
+		rc = step_id(ctl, method, id);
+	} while (rc == CTL_UNKNOWN && clock_mono_ms() < deadline);
+	return rc;
+}
+
+static int prepare(struct ctl *ctl, struct plan_file *plan)
+{
+	Rain__CreateRequest q = RAIN__CREATE_REQUEST__INIT;
+	int rc;
+
+	q.plan = &plan->plan;
+	rc = step(ctl, "create", "Lrain/CreateRequest;", &q.base);
+	rc = rc == CTL_OK ? step_id(ctl, "preload", plan->id) : rc;
+	return rc == CTL_OK ? step_id(ctl, "open", plan->id) : rc;
+}
+
+struct show {
+	struct crowd *crowd;
+	bool quiet;
+	bool terminal;
+};
+
+static void progress_cb(void *ctx)
+{
+	const struct show *show = ctx;
+	const struct crowd *c = show->crowd;
+
+	if (show->quiet) {
+		return;
+	}
+	printf("%s  %5.1f s  %6" PRIu64 " of %" PRIu64 " users done, %6" PRIu64
+	       " winners, %7" PRIu64 " taps%s",
+	       show->terminal ? "\r" : "", (double)c->elapsed_us / 1e6,
+	       c->finished, c->options.users, c->winners, c->taps,
+	       show->terminal ? "" : "\n");
+	fflush(stdout);
+}
+
+static int number_option(const struct command *c, const struct arguments *a,
+			 const char *name, uint64_t fallback, uint64_t max,
+			 uint64_t *out)
+{
+	const char *text = argument_option(c, a, name);
+
+	*out = fallback;
+	if (text != NULL &&
+	    (!bytes_to_u64(bytes_str(text), max, out) || *out == 0)) {
+		fprintf(stderr,
+			"rainctl quiz: --%s %s: allowed: 1 to %" PRIu64 "\n",
+			name, text, max);
+		return CTL_USAGE;
+	}
+	return CTL_OK;
+}
+
+/* Let them tap, then close and compare. */
+static int play(struct ctl *ctl, const struct plan_file *plan,
+		struct crowd_options *o)
+{
+	struct crowd crowd;
+	struct show show = { &crowd, ctl->json, isatty(STDOUT_FILENO) };
+	struct books books;
+	struct buf why;
+	int rc;
+
+	o->activity = plan->id;
+	o->progress = progress_cb;
+	o->ctx = &show;
+	rc = crowd_run(ctl, o, &crowd);
+	if (!ctl->json) {
+		progress_cb(&show);
+		printf("%s", show.terminal ? "\n" : "");
+	}
+	if (rc != CTL_OK) {
+		fprintf(stderr, "rainctl quiz: nobody answered any more\n");
+	}
+	rc = step_patiently(ctl, "close", plan->id) == CTL_OK ? rc : CTL_NO;
+	buf_init(&why);
+	if (books_wait(ctl, plan->id, BOOKS_WAIT_S, &books, &why) != CTL_OK) {
+		fprintf(stderr, "rainctl quiz: books: %.*s\n",
+			BYTES_FMT(buf_live(&why)));
+		rc = CTL_UNKNOWN;
+	} else {
+		quiz_compare(&crowd, &books);
+		quiz_report(ctl, plan, &crowd, &books);
+		if (crowd.wrong > 0 || books.differences > 0 ||
+		    !books_at_rest(&books)) {
+			rc = CTL_NO;
+		}
+	}
+	buf_close(&why);
+	books_close(&books);
+	crowd_close(&crowd);
+	return rc;
+}
+
+int run_quiz(struct ctl *ctl, const struct command *c,
+	     const struct arguments *a)
+{
+	const char *id = argument_option(c, a, "id");
+	struct crowd_options o = { .gateways = ctl->options.gateway_addresses,
+				   .prefix = "fan",
+				   .think_ms = 300,
+				   .patience_ms = 60000 };
+	struct token_keys *keys;
+	struct plan_file plan;
+	struct buf why;
+	int rc = CTL_USAGE;
+
+	if (number_option(c, a, "users", 60000, 5000000, &o.users) != CTL_OK ||
+	    number_option(c, a, "taps", 3, 1000, &o.taps) != CTL_OK ||
+	    number_option(c, a, "at-once", 10000, 18000, &o.at_once) !=
+		    CTL_OK) {
+		return CTL_USAGE;
+	}
+	buf_init(&why);
+	keys = token_keys_load(ctl->options.gateway_keys, &why);
+	if (plan_file_read(a->values[0], id, clock_wall_ms(), &plan, &why) ==
+		    0 &&
+	    keys != NULL) {
+		o.keys = keys;
+		if (!ctl->json) {
+			printf("%s: %s %s in %" PRIu64 " packets; %" PRIu64
+			       " users, at most %" PRIu64 " connected\n",
+			       plan.id, plan.values.total, plan.values.currency,
+			       plan.plan.packets, o.users, o.at_once);
+			fflush(stdout);
+		}
+		rc = prepare(ctl, &plan);
+		rc = rc == CTL_OK ? play(ctl, &plan, &o) : rc;
+	} else {
+		output_error(ctl, rc, c->words, buf_live(&why));
+	}
+	plan_file_close(&plan);
+	token_keys_free(keys);
+	buf_close(&why);
+	return rc;
+}
