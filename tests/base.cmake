@@ -11,3 +11,10 @@ c_test(service component SOURCES component/test_service.c lib/process.c
 target_compile_definitions(test_component_service PRIVATE
   SERVICE_HOST="$<TARGET_FILE:test_service_host>")
 add_dependencies(test_component_service test_service_host)
+
+find_program(PYTHON3 python3 REQUIRED)
+add_test(NAME tidy.tree COMMAND ${PYTHON3} -B
+  ${PROJECT_SOURCE_DIR}/tests/tidy/tidy.py ${PROJECT_SOURCE_DIR})
+add_test(NAME tidy.selftest COMMAND ${PYTHON3} -B
+  ${PROJECT_SOURCE_DIR}/tests/tidy/test_tidy.py)
+set_tests_properties(tidy.tree tidy.selftest PROPERTIES LABELS tidy TIMEOUT 60)

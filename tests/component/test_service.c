@@ -1,6 +1,6 @@
 /* The frame of a service, seen from outside: service_host.c runs in it. */
 #include <criterion/criterion.h>
-#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +83,7 @@ static const char *wait_status(int port, const char *path, int status)
 		cr_assert(clock_mono_ms() < end, "%s is %d, not %d", path, got,
 			  status);
 		if (got != status) {
-			(void)usleep(20000);
+			(void)poll(NULL, 0, 20);
 		}
 	} while (got != status);
 	return (const char *)body.mem;
