@@ -1,0 +1,100 @@
+#include "gateway/dispatch.h"
+
+#include <stdio.h>
+
+#include "gateway/hello.h"
+#include "gateway/loop.h"
+#include "gateway/reply.h"
+#include "gateway/requests.h"
+#include "proto/proto_util.h"
+
+enum { ARENA_MAX = 64 * 1024 }; /* a good message needs some hundred bytes */
+
+static void refuse(struct session *s, uint64_t seq, Rain__ErrorCode code,
+		   enum refusal why, const char *message)
+{
+	gateway_refused(why);
+	reply_error(s, seq, code, message);
+}
+
+/* Not with the seq itself: that would look like the answer to the request
+ * that is in flight. */
+static void refuse_seq(struct session *s, uint64_t seq)
+{
+	char text[96];
+
+	if (seq == 0) {
+		(void)snprintf(text, sizeof(text), "seq must not be 0");
+	} else {
+		(void)snprintf(text, sizeof(text),
+			       "seq %llu is still in flight",
+			       (unsigned long long)seq);
+	}
+	refuse(s, 0, RAIN__ERROR_CODE__BAD_SEQ, REFUSAL_SEQ, text);
+}
+
+/* Whether the message may be looked at in the state that s is in. */
+static bool welcome(struct session *s, const Rain__ClientMessage *m)
+{
+	if (m->seq == 0 || request_find(s, m->seq) != NULL) {
+		refuse_seq(s, m->seq);
+		return false;
+	}
+	if (m->body_case == RAIN__CLIENT_MESSAGE__BODY__NOT_SET) {
+		refuse(s, m->seq, RAIN__ERROR_CODE__BAD_MESSAGE,
+		       REFUSAL_MESSAGE,
+		       "the message has no body that this gateway knows");
+		return false;
+	}
+	if (s->loop->draining) {
+		refuse(s, m->seq, RAIN__ERROR_CODE__UNAVAILABLE,
+		       REFUSAL_DRAINING,
+		       "this gateway is stopping; connect to another");
+		return false;
+	}
+	if (s->state == SESSION_GREETING &&
+	    m->body_case != RAIN__CLIENT_MESSAGE__BODY_HELLO) {
+		refuse(s, m->seq, RAIN__ERROR_CODE__HELLO_FIRST,
+		       REFUSAL_HELLO_FIRST, "say Hello first");
+		return false;
+	}
+	return true;
+}
+
+void dispatch(struct session *s, struct bytes body)
+{
+	Rain__ClientMessage *m = proto_unpack(&rain__client_message__descriptor,
+					      body, ARENA_MAX);
+
+	if (m == NULL) {
+		refuse(s, 0, RAIN__ERROR_CODE__BAD_MESSAGE, REFUSAL_MESSAGE,
+		       "the frame holds no ClientMessage, or text in it is "
+		       "not UTF-8");
+		return;
+	}
+	if (welcome(s, m)) {
+		switch (m->body_case) {
+		case RAIN__CLIENT_MESSAGE__BODY_HELLO:
+			hello_take(s, m->seq, m->hello);
+			break;
+		case RAIN__CLIENT_MESSAGE__BODY_GRAB:
+			requests_grab(s, m->seq, m->grab);
+			break;
+		case RAIN__CLIENT_MESSAGE__BODY_QUERY_RESULT:
+			requests_query_result(s, m->seq, m->query_result);
+			break;
+		case RAIN__CLIENT_MESSAGE__BODY_QUERY_BALANCE:
+			requests_query_balance(s, m->seq, m->query_balance);
+			break;
+		case RAIN__CLIENT_MESSAGE__BODY_PING:
+			reply_pong(s, m->seq);
+			break;
+		default:
+			refuse(s, m->seq, RAIN__ERROR_CODE__UNSUPPORTED,
+			       REFUSAL_UNSUPPORTED,
+			       "this gateway does not send Notices");
+			break;
+		}
+	}
+	proto_free(m);
+}

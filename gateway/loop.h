@@ -1,0 +1,95 @@
+/**
+ * One of a gateway's event loops, a thread of its own: its connections, its
+ * clients to the services, its share of the bounds. Loops share nothing but
+ * counters and the key set, which is swapped by message.
+ */
+#ifndef GATEWAY_LOOP_H
+#define GATEWAY_LOOP_H
+
+#include <stdatomic.h>
+#include <uv.h>
+
+#include "client/dubbo_client.h"
+#include "gateway/batcher.h"
+#include "gateway/key_set.h"
+#include "gateway/mailbox.h"
+#include "gateway/options.h"
+#include "gateway/request.h"
+#include "gateway/retry_budget.h"
+#include "gateway/server_clock.h"
+#include "gateway/session.h"
+
+struct gateway_loop {
+	uv_loop_t uv;
+	uv_thread_t thread;
+	const struct gateway_options *options; /* borrowed */
+	struct stream_hub *hub;
+	struct dubbo_client *grabs;  /* to the grab-services */
+	struct dubbo_client *ledger; /* to the settle-workers */
+	uv_async_t wake;             /* there is mail */
+	uv_check_t turn;             /* sends the grabs of this turn */
+	uv_timer_t tick;             /* deadlines, while there are requests */
+	uv_timer_t sweep;            /* silent connections */
+	struct mailbox mail;
+	struct key_set *keys; /* NULL: none */
+	struct session *greeting;
+	struct session *serving;
+	struct request *requests; /* open ones, by session and seq */
+	size_t in_flight_max;     /* its share of the total */
+	struct wheel wheel;
+	struct batcher batcher;
+	struct server_clock clock;
+	struct retry_budget budget;
+	uint64_t warned_ms; /* last warning about a service */
+	uint32_t chance;    /* spreads what apps wait */
+	bool draining;
+	bool stopping;               /* no call is made any more */
+	_Atomic int64_t connections; /* handed over and not gone yet */
+	_Atomic bool ready;          /* a grab-service is connected */
+	/** Called in its thread as the last thing it does. */
+	void (*ended)(void *ctx);
+	void *ended_ctx;
+};
+
+/** Make a loop that does not run yet. keys (or NULL) is taken over. 0, or a
+ * code after logging why. */
+must_check int loop_new(const struct gateway_options *options,
+			struct key_set *keys, struct gateway_loop **out);
+
+/** Run it in a thread of its own; ended(ctx) is called there at its end. */
+must_check int loop_start(struct gateway_loop *l, void (*ended)(void *ctx),
+			  void *ctx);
+
+/** Free a loop that was never started. */
+void loop_free_idle(struct gateway_loop *l);
+
+/** Wait for the thread, which is at its end, and free. */
+void loop_join(struct gateway_loop *l);
+
+/* From any thread: */
+
+/** Hand over a connected socket, counted in connections already. */
+void loop_hand_over(struct gateway_loop *l, int fd);
+/** Use other keys from now on; taken over. */
+void loop_set_keys(struct gateway_loop *l, struct key_set *keys);
+/** Answer what is in flight, end every connection, end. */
+void loop_drain(struct gateway_loop *l);
+
+/* From its own thread: */
+
+/** The server's time now. */
+int64_t loop_server_ms(const struct gateway_loop *l);
+
+/** How long to tell an app to wait, with some chance in it. */
+uint32_t loop_retry_after(struct gateway_loop *l);
+
+/** A request was accepted: have its deadline watched. */
+void loop_watch_deadlines(struct gateway_loop *l);
+
+/** Whether a warning about a service may be logged now: one a second. */
+bool loop_may_warn(struct gateway_loop *l);
+
+/** A session has freed itself. */
+void loop_session_gone(struct gateway_loop *l);
+
+#endif

@@ -1,0 +1,37 @@
+/**
+ * Messages to a loop from other threads. Bounded by what sends them: a mail
+ * per connection that was accepted, per reload, per drain.
+ */
+#ifndef GATEWAY_MAILBOX_H
+#define GATEWAY_MAILBOX_H
+
+#include <uv.h>
+
+#include "gateway/key_set.h"
+
+enum mail_kind { MAIL_SOCKET, MAIL_KEYS, MAIL_DRAIN };
+
+struct mail {
+	struct mail *next;
+	struct mail *prev;
+	enum mail_kind kind;
+	int fd;               /* MAIL_SOCKET; goes to the reader */
+	struct key_set *keys; /* MAIL_KEYS; goes to the reader */
+};
+
+struct mailbox {
+	uv_mutex_t lock;
+	struct mail *first;
+};
+
+void mailbox_init(struct mailbox *m);
+/** Closes the sockets and drops the keys that nobody read. */
+void mailbox_close(struct mailbox *m);
+
+/** Put a copy; from any thread. */
+void mailbox_put(struct mailbox *m, const struct mail *mail);
+
+/** Take the oldest; false if there is none. */
+bool mailbox_take(struct mailbox *m, struct mail *out);
+
+#endif

@@ -1,0 +1,103 @@
+/*
+ * rain-gateway: holds the apps' TCP connections and asks the services.
+ *
+ *   gateway.c     accepts, hands every connection to one of the loops
+ *   loop.c        a thread: its connections, its clients, its timers
+ *   session.c     a connection: frames in, states, silence
+ *   dispatch.c    a message: may it be said now, and who takes it
+ *   hello.c       the token: who speaks
+ *   requests.c    Grab, QueryResult, QueryBalance: checked and admitted
+ *                 (admission.c decides)
+ *   batcher.c     the grabs of a loop turn go in one call; what is asked again
+ *   ask.c         the calls of one user
+ *   verdict.c     what a service's answer means for the app
+ *   reply.c       every message to an app
+ *
+ * The path of a grab: session on_data -> dispatch -> requests_grab ->
+ * batcher_add, batcher_flush -> rain.GrabService.grabBatch -> batch_done ->
+ * reply_request.
+ */
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "gateway/gateway.h"
+#include "net/service.h"
+
+static struct gateway_options options;
+static struct gateway *gateway;
+
+/* Beside the apps' connections: logs, services, epoll. */
+enum { FILES_BESIDE = 256 };
+
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+	rlim_t want = (rlim_t)options.connections_max + FILES_BESIDE;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+		return;
+	}
+	limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_max < want) {
+		options.connections_max =
+			limit.rlim_max > 2 * FILES_BESIDE
+				? (int64_t)limit.rlim_max - FILES_BESIDE
+				: FILES_BESIDE;
+		log_warn("fewer open files are allowed than "
+			 "gateway.connections needs",
+			 log_int("allowed", (int64_t)limit.rlim_max),
+			 log_int("connections_max", options.connections_max));
+	}
+}
+
+static int start(struct service_rt *rt)
+{
+	raise_file_limit();
+	return gateway_new(rt->loop, &options, &gateway);
+}
+
+static void drained(void *ctx)
+{
+	struct service_rt *rt = ctx;
+
+	gateway_free(gateway);
+	gateway = NULL;
+	service_stopped(rt);
+}
+
+static void drain(struct service_rt *rt)
+{
+	gateway_drain(gateway, drained, rt);
+}
+
+static void reload(struct service_rt *rt)
+{
+	(void)rt;
+	if (gateway != NULL) {
+		gateway_reload(gateway);
+	}
+}
+
+static bool ready(struct service_rt *rt, struct buf *why)
+{
+	(void)rt;
+	return gateway != NULL && gateway_ready(gateway, why);
+}
+
+int main(int argc, char **argv)
+{
+	struct service svc = {
+		.name = "rain-gateway",
+		.summary = "holds the apps' connections and passes their grabs "
+			   "to the grab-services",
+		.keys = gateway_option_keys,
+		.options = &options,
+		.start = start,
+		.drain = drain,
+		.reload = reload,
+		.ready = ready,
+	};
+
+	return service_main(&svc, argc, argv);
+}

@@ -1,0 +1,81 @@
+#include "gateway/options.h"
+
+#define AT(field) offsetof(struct gateway_options, field)
+#define TEXT(name, field, def, flag, text)                                \
+	{                                                                 \
+		(name), CONFIG_STRING, AT(field), (def), .flags = (flag), \
+							 .help = (text)   \
+	}
+#define NUMBER(name, type, field, def, low, high, text)                        \
+	{                                                                      \
+		(name), (type), AT(field), (def), .min = (low), .max = (high), \
+						  .help = (text)               \
+	}
+
+enum { KIB = 1024, MIB = 1024 * 1024, HOUR_MS = 3600 * 1000 };
+
+const struct config_key gateway_option_keys[] = {
+	TEXT("gateway.listen", listen, "127.0.0.1:7000", CONFIG_REQUIRED,
+	     "address and port for the apps"),
+	NUMBER("gateway.loops", CONFIG_INT, loops, "2", 1, 64,
+	       "threads with an event loop each"),
+	TEXT("gateway.keys", keys, "", CONFIG_LIVE,
+	     "file with the keys of the apps' tokens, a line a key: "
+	     "KID ALG SCOPE VALUE"),
+	{ "gateway.trust_plain_users", CONFIG_BOOL, AT(trust_plain_users),
+	  "false",
+	  .help = "DEVELOPMENT ONLY: a user id in place of a token is "
+		  "believed" },
+	NUMBER("gateway.connections", CONFIG_INT, connections_max, "15000", 1,
+	       10000000, "connections in all; above: refused"),
+	NUMBER("gateway.in_flight", CONFIG_INT, in_flight_max, "32", 1, 10000,
+	       "requests in flight of one connection; above: BUSY"),
+	NUMBER("gateway.front_in_flight", CONFIG_INT, front_in_flight_max,
+	       "10000", 1, 1000000,
+	       "the same for a connection with the scope front"),
+	NUMBER("gateway.in_flight_total", CONFIG_INT, in_flight_total_max,
+	       "50000", 1, 10000000,
+	       "requests in flight of all connections; above: BUSY"),
+	NUMBER("gateway.frame", CONFIG_SIZE, frame_max, "16KiB", 64, 16 * KIB,
+	       "largest message from an app; above: the connection closes"),
+	NUMBER("gateway.write_queue", CONFIG_SIZE, write_queue_max, "256KiB",
+	       KIB, 64 * MIB,
+	       "answers waiting for a slow reader; above: it closes"),
+	NUMBER("gateway.front_write_queue", CONFIG_SIZE, front_write_queue_max,
+	       "16MiB", KIB, 1024 * MIB,
+	       "the same for a connection with the scope front"),
+	NUMBER("gateway.hello_time", CONFIG_TIME, hello_ms, "10s", 50, HOUR_MS,
+	       "time to say Hello; then the connection closes"),
+	NUMBER("gateway.idle_time", CONFIG_TIME, idle_ms, "3m", 50,
+	       24 * HOUR_MS, "silence after which a connection closes"),
+	NUMBER("gateway.finish_time", CONFIG_TIME, finish_ms, "2s", 10, 60000,
+	       "time for the last answers of a closing connection to leave"),
+	NUMBER("gateway.try_time", CONFIG_TIME, try_ms, "500ms", 10, 10000,
+	       "how long one call to a service may take"),
+	NUMBER("gateway.grace", CONFIG_TIME, grace_ms, "200ms", 0, 2000,
+	       "how long after not_after_ms an answer is waited for"),
+	NUMBER("gateway.query_time", CONFIG_TIME, query_ms, "1s", 10, 10000,
+	       "how long QueryResult and QueryBalance may take"),
+	NUMBER("gateway.batch", CONFIG_INT, batch_max, "1000", 1, 1000,
+	       "grabs in one call to a grab-service"),
+	NUMBER("gateway.retry_percent", CONFIG_INT, retry_percent, "10", 0, 100,
+	       "share of the requests that may be sent again when their "
+	       "outcome is unknown"),
+	NUMBER("gateway.retry_burst", CONFIG_INT, retry_burst, "200", 0,
+	       1000000, "how many of them at once, per loop"),
+	NUMBER("gateway.retry_after", CONFIG_TIME, retry_after_ms, "300ms", 1,
+	       60000,
+	       "what apps are told to wait before they ask again; up to half "
+	       "is added by chance"),
+	NUMBER("gateway.remembered", CONFIG_INT, remembered_max, "4", 0, 64,
+	       "packets that a connection remembers of its user"),
+	TEXT("grab.addresses", grab_addresses, "127.0.0.1:20880",
+	     CONFIG_REQUIRED, "the grab-services, host:port,host:port"),
+	TEXT("grab.secret", grab_secret, "", CONFIG_SECRET,
+	     "shared secret that they demand; empty: none"),
+	TEXT("ledger.addresses", ledger_addresses, "127.0.0.1:20881",
+	     CONFIG_REQUIRED, "the settle-workers, host:port,host:port"),
+	TEXT("ledger.secret", ledger_secret, "", CONFIG_SECRET,
+	     "shared secret that they demand; empty: none"),
+	{ 0 },
+};

@@ -1,0 +1,40 @@
+/**
+ * What can be configured about a gateway; `rain-gateway --help` prints it.
+ */
+#ifndef GATEWAY_OPTIONS_H
+#define GATEWAY_OPTIONS_H
+
+#include "base/config.h"
+
+struct gateway_options {
+	const char *listen;            /* for the apps */
+	int64_t loops;                 /* threads with an event loop each */
+	const char *keys;              /* key file, see token.h; "" none */
+	bool trust_plain_users;        /* a user id is taken for a token */
+	int64_t connections_max;       /* of all loops */
+	int64_t in_flight_max;         /* requests of one connection */
+	int64_t front_in_flight_max;   /* of one with the scope front */
+	int64_t in_flight_total_max;   /* requests of all connections */
+	int64_t frame_max;             /* bytes of a message from an app */
+	int64_t write_queue_max;       /* bytes for a slow reader */
+	int64_t front_write_queue_max; /* for one with the scope front */
+	int64_t hello_ms;              /* to say Hello */
+	int64_t idle_ms;               /* between two messages of an app */
+	int64_t finish_ms;             /* for the last words to leave */
+	int64_t try_ms;                /* one call to a service */
+	int64_t grace_ms;              /* for an answer after not_after */
+	int64_t query_ms;              /* QueryResult and QueryBalance */
+	int64_t batch_max;             /* grabs in one call */
+	int64_t retry_percent;         /* of the requests may be repeated */
+	int64_t retry_burst;           /* and this many at once */
+	int64_t retry_after_ms;        /* what apps are told to wait */
+	int64_t remembered_max;        /* packets known to a connection */
+	const char *grab_addresses;    /* of the grab-services */
+	const char *grab_secret;
+	const char *ledger_addresses; /* of the settle-workers */
+	const char *ledger_secret;
+};
+
+extern const struct config_key gateway_option_keys[];
+
+#endif

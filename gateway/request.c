@@ -1,0 +1,132 @@
+#include "gateway/request.h"
+
+#include <stdlib.h>
+
+#include <utlist.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "gateway/loop.h"
+#include "gateway/session.h"
+
+static void wheel_add(struct wheel *w, struct request *r, uint64_t now_ms)
+{
+	uint64_t now_tick = now_ms / WHEEL_TICK_MS;
+	uint64_t due_tick = r->due_ms / WHEEL_TICK_MS + 1;
+
+	if (w->count++ == 0) {
+		w->tick = now_tick;
+	}
+	check(due_tick > w->tick);
+	/* The options and the door keep deadlines shorter than the wheel; only
+	 * a loop that is far behind gets here, and answers a bit early. */
+	if (due_tick - w->tick >= WHEEL_SLOTS) {
+		due_tick = w->tick + WHEEL_SLOTS - 1;
+	}
+	r->slot = (unsigned)(due_tick % WHEEL_SLOTS);
+	DL_APPEND2(w->slots[r->slot], r, due_prev, due_next);
+}
+
+static void wheel_remove(struct wheel *w, struct request *r)
+{
+	DL_DELETE2(w->slots[r->slot], r, due_prev, due_next);
+	w->count--;
+}
+
+void wheel_turn(struct wheel *w, uint64_t now_ms,
+		void (*late)(struct request *r))
+{
+	uint64_t now_tick = now_ms / WHEEL_TICK_MS;
+
+	while (w->tick < now_tick && w->count > 0) {
+		struct request **slot;
+
+		w->tick++;
+		slot = &w->slots[w->tick % WHEEL_SLOTS];
+		while (*slot != NULL) {
+			struct request *r = *slot;
+
+			late(r);
+			check(!request_open(r));
+		}
+	}
+	if (w->tick < now_tick) {
+		w->tick = now_tick;
+	}
+}
+
+static uint8_t copy_id(char out[ID_MAX], struct bytes id)
+{
+	check(id.n <= ID_MAX);
+	if (id.n > 0) {
+		memcpy(out, id.p, id.n);
+	}
+	return (uint8_t)id.n;
+}
+
+struct request *request_new(struct session *s, const struct request_options *o)
+{
+	struct gateway_loop *l = s->loop;
+	struct request *r = xcalloc(1, sizeof(*r));
+
+	check(request_find(s, o->seq) == NULL);
+	r->key.session = s;
+	r->key.seq = o->seq;
+	r->loop = l;
+	r->kind = o->kind;
+	r->until_ms = o->until_ms;
+	r->due_ms = o->due_ms;
+	r->arrived_us = clock_mono_us();
+	r->user_len = copy_id(r->user, o->user);
+	r->activity_len = copy_id(r->activity, o->activity);
+	HASH_ADD(hh, l->requests, key, sizeof(r->key), r);
+	DL_APPEND(s->requests, r);
+	s->in_flight++;
+	wheel_add(&l->wheel, r, uv_now(&l->uv));
+	return r;
+}
+
+struct request *request_find(struct session *s, uint64_t seq)
+{
+	struct request_key key = { .session = s, .seq = seq };
+	struct request *r = NULL;
+
+	if (s->in_flight > 0) {
+		HASH_FIND(hh, s->loop->requests, &key, sizeof(key), r);
+	}
+	return r;
+}
+
+bool request_open(const struct request *r)
+{
+	return r->key.session != NULL;
+}
+
+void request_detach(struct request *r)
+{
+	struct session *s = r->key.session;
+	struct gateway_loop *l = r->loop;
+
+	check(s != NULL && s->in_flight > 0);
+	HASH_DELETE(hh, l->requests, r);
+	DL_DELETE(s->requests, r);
+	s->in_flight--;
+	wheel_remove(&l->wheel, r);
+	r->key.session = NULL;
+}
+
+void request_free(struct request *r)
+{
+	check(!request_open(r));
+	free(r);
+}
+
+struct bytes request_user(const struct request *r)
+{
+	return bytes_make(r->user, r->user_len);
+}
+
+struct bytes request_activity(const struct request *r)
+{
+	return bytes_make(r->activity, r->activity_len);
+}
