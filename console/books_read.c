@@ -229,25 +229,6 @@ int books_read(struct ctl *ctl, struct books *b, struct buf *why)
 	return rc;
 }
 
-static void rest_cb(uv_timer_t *timer)
-{
-	*(bool *)timer->data = true;
-}
-
-/* Let ms pass on the loop. */
-static void rest(struct ctl *ctl, uint64_t ms)
-{
-	bool passed = false;
-	uv_timer_t timer;
-
-	uv_timer_init(&ctl->loop, &timer);
-	timer.data = &passed;
-	uv_timer_start(&timer, rest_cb, ms, 0);
-	ctl_wait(ctl, &passed);
-	uv_close((uv_handle_t *)&timer, NULL);
-	uv_run(&ctl->loop, UV_RUN_NOWAIT);
-}
-
 int books_wait(struct ctl *ctl, const char *activity, uint64_t seconds,
 	       struct books *b, struct buf *why)
 {
@@ -264,6 +245,6 @@ int books_wait(struct ctl *ctl, const char *activity, uint64_t seconds,
 			return rc;
 		}
 		books_close(b);
-		rest(ctl, POLL_MS);
+		ctl_rest(ctl, POLL_MS);
 	}
 }

@@ -132,6 +132,24 @@ void ctl_wait(struct ctl *ctl, const bool *flag)
 	}
 }
 
+static void rest_cb(uv_timer_t *timer)
+{
+	*(bool *)timer->data = true;
+}
+
+void ctl_rest(struct ctl *ctl, uint64_t ms)
+{
+	bool passed = false;
+	uv_timer_t timer;
+
+	uv_timer_init(&ctl->loop, &timer);
+	timer.data = &passed;
+	uv_timer_start(&timer, rest_cb, ms, 0);
+	ctl_wait(ctl, &passed);
+	uv_close((uv_handle_t *)&timer, NULL);
+	uv_run(&ctl->loop, UV_RUN_NOWAIT);
+}
+
 /* One call that somebody waits for. */
 struct call {
 	bool done;

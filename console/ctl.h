@@ -54,6 +54,9 @@ struct dubbo_client *ctl_ledger(struct ctl *ctl);
 /** Run the loop until *flag is true. */
 void ctl_wait(struct ctl *ctl, const bool *flag);
 
+/** Let ms pass on the loop. */
+void ctl_rest(struct ctl *ctl, uint64_t ms);
+
 /**
  * Call a method and wait. CTL_OK with *reply, a message of type d to be freed
  * by proto_free(); else CTL_UNKNOWN or CTL_NO with a sentence appended to why.

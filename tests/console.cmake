@@ -1,1 +1,4 @@
-# Tests of this area, see CMakeLists.txt here.
+# Tests of rainctl.
+foreach(name books plan_file)
+  c_test(${name} unit SOURCES unit/test_${name}.c LIBS console_core)
+endforeach()
