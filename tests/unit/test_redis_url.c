@@ -83,9 +83,9 @@ Test(redis_url, too_long)
 	struct redis_url u;
 
 	memset(text + 9, 'p', REDIS_SECRET_MAX);
-	strcpy(text + 9 + REDIS_SECRET_MAX, "@h:1");
+	memcpy(text + 9 + REDIS_SECRET_MAX, "@h:1", 5);
 	cr_expect_not_null(redis_url_parse(text, &u));
-	strcpy(text + 9 + REDIS_SECRET_MAX - 1, "@h:1");
+	memcpy(text + 9 + REDIS_SECRET_MAX - 1, "@h:1", 5);
 	cr_expect_null(redis_url_parse(text, &u));
 	memcpy(text, "unix:/sss", 9);
 	cr_expect_not_null(redis_url_parse(text, &u));
