@@ -3,32 +3,6 @@
 
 #include "base/config_state.h"
 
-enum { NAME_MAX_LEN = 64 };
-
-/* Length of "section" in "section.key". */
-static size_t section_len(const char *name)
-{
-	return strcspn(name, ".");
-}
-
-static bool same_section(const char *a, const char *b)
-{
-	size_t n = section_len(a);
-
-	return n == section_len(b) && strncmp(a, b, n) == 0;
-}
-
-/* Whether keys[i] is the first of its section. */
-static bool opens_section(const struct config_key *keys, size_t i)
-{
-	for (size_t j = 0; j < i; j++) {
-		if (same_section(keys[j].name, keys[i].name)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /* Calls print(key, arg) for all keys, section by section. */
 typedef void (*key_cb)(const struct config_key *key, void *arg);
 
@@ -36,13 +10,14 @@ static void each_key(const struct config_key *keys, FILE *out, key_cb print,
 		     void *arg)
 {
 	for (size_t i = 0; keys[i].name != NULL; i++) {
-		if (!opens_section(keys, i)) {
+		if (!config_opens_section(keys, i)) {
 			continue;
 		}
 		(void)fprintf(out, "%s[%.*s]\n", i > 0 ? "\n" : "",
-			      (int)section_len(keys[i].name), keys[i].name);
+			      (int)config_section_len(keys[i].name),
+			      keys[i].name);
 		for (size_t j = i; keys[j].name != NULL; j++) {
-			if (same_section(keys[i].name, keys[j].name)) {
+			if (config_same_section(keys[i].name, keys[j].name)) {
 				print(&keys[j], arg);
 			}
 		}
@@ -62,7 +37,7 @@ static void dump_key(const struct config_key *key, void *arg)
 		(key->flags & CONFIG_SECRET) != 0 && e->value.text[0] != '\0';
 
 	(void)fprintf(d->out, "%s = %s ; %s\n",
-		      key->name + section_len(key->name) + 1,
+		      key->name + config_section_len(key->name) + 1,
 		      hide ? "***" : e->value.text, e->origin);
 }
 
@@ -120,7 +95,8 @@ static void example_key(const struct config_key *key, void *arg)
 		      (key->flags & CONFIG_SECRET) != 0 ? "; secret" : "",
 		      (key->flags & CONFIG_LIVE) != 0 ? "; SIGHUP applies it"
 						      : "");
-	(void)fprintf(out, ";%s = %s\n", key->name + section_len(key->name) + 1,
+	(void)fprintf(out, ";%s = %s\n",
+		      key->name + config_section_len(key->name) + 1,
 		      fallback_of(key));
 }
 
@@ -178,79 +154,4 @@ bool config_pair_secret(const char *name)
 		}
 	}
 	return false;
-}
-
-static size_t min3(size_t a, size_t b, size_t c)
-{
-	size_t ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
-/* How many letters must be changed, added or left out. */
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[NAME_MAX_LEN + 1];
-	size_t m = strlen(b);
-
-	if (m > NAME_MAX_LEN) {
-		return SIZE_MAX;
-	}
-	for (size_t j = 0; j <= m; j++) {
-		row[j] = j;
-	}
-	for (size_t i = 1; a[i - 1] != '\0'; i++) {
-		size_t corner = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= m; j++) {
-			size_t same = corner + (a[i - 1] != b[j - 1]);
-
-			corner = row[j];
-			row[j] = min3(same, row[j] + 1, row[j - 1] + 1);
-		}
-	}
-	return row[m];
-}
-
-void config_suggest(const struct config *c, const char *name, struct buf *out)
-{
-	const struct config_state *st = config_state(c);
-	const char *best = NULL;
-	size_t best_distance = 4; /* more is no slip of the finger */
-	const char *comma = "; allowed: ";
-
-	for (size_t i = 0; i < st->entry_count; i++) {
-		size_t d = distance(name, st->entries[i].key->name);
-
-		if (d < best_distance) {
-			best_distance = d;
-			best = st->entries[i].key->name;
-		}
-	}
-	if (best != NULL) {
-		buf_printf(out, "; did you mean %s?", best);
-	}
-	for (size_t i = 0; i < st->entry_count; i++) {
-		const char *key = st->entries[i].key->name;
-
-		if (same_section(name, key)) {
-			buf_printf(out, "%s%s", comma, key);
-			comma = ", ";
-		}
-	}
-	if (comma[0] == ',') {
-		return;
-	}
-	buf_printf(out, "; allowed sections: ");
-	for (size_t i = 0; c->keys[i].name != NULL; i++) {
-		if (opens_section(c->keys, i)) {
-			buf_printf(out, "%s%.*s", i > 0 ? ", " : "",
-				   (int)section_len(c->keys[i].name),
-				   c->keys[i].name);
-		}
-	}
-	if (c->pass_section != NULL) {
-		buf_printf(out, ", %s", c->pass_section);
-	}
 }

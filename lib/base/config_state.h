@@ -76,6 +76,13 @@ void config_env_name(const char *name, char out[CONFIG_ENV_MAX]);
 /** Append what an unknown name might have meant and what its section knows. */
 void config_suggest(const struct config *c, const char *name, struct buf *out);
 
+/** Length of "section" in "section.key". */
+size_t config_section_len(const char *name);
+/** Whether both names are of one section. */
+bool config_same_section(const char *a, const char *b);
+/** Whether keys[i] is the first of its section. */
+bool config_opens_section(const struct config_key *keys, size_t i);
+
 /** Whether a passed-through property must not be shown. */
 bool config_pair_secret(const char *name);
 

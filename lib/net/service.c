@@ -47,6 +47,21 @@ static struct metric ready_gauge =
 static struct metric loop_lag = METRIC_SECONDS(
 	"rain_loop_lag_seconds", "How late a timer of the main loop fires", "");
 
+static char build_labels[96];
+static struct metric build_info =
+	METRIC_GAUGE("rain_build_info", "What runs here", build_labels);
+
+static void register_metrics(const struct service *svc)
+{
+	(void)snprintf(build_labels, sizeof(build_labels),
+		       "service=\"%s\",version=\"%s\"", svc->name,
+		       RAIN_VERSION);
+	metrics_register(&build_info);
+	metrics_register(&ready_gauge);
+	metrics_register(&loop_lag);
+	metric_set(&build_info, 1);
+}
+
 static void refresh(struct service_state *st)
 {
 	struct buf why;
@@ -153,8 +168,11 @@ void service_failed(struct service_rt *rt, const char *why)
 
 	log_error("giving up", log_str("why", why));
 	st->exit_code = EXIT_GAVE_UP;
-	/* Not from inside the caller, who is in the middle of something. */
-	(void)uv_async_send(&st->fail);
+	if (st->phase != STOPPED) {
+		/* Not from inside the caller, who is in the middle of
+		 * something. */
+		(void)uv_async_send(&st->fail);
+	}
 }
 
 static void fail_cb(uv_async_t *handle)
@@ -294,8 +312,7 @@ static int run(struct service_state *st)
 
 	service_log_setup(svc, &st->common);
 	(void)signal(SIGPIPE, SIG_IGN);
-	metrics_register(&ready_gauge);
-	metrics_register(&loop_lag);
+	register_metrics(svc);
 	open_handles(st); /* first, so that a signal finds its handler */
 	log_start(st);
 	if (service_pages_start(&st->pages, st->common.http_listen) != 0 ||
