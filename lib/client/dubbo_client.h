@@ -14,24 +14,25 @@
 struct dubbo_client;
 
 struct dubbo_client_options {
-	const char *addresses;    /* "host:port,host:port" */
-	const char *secret;       /* sent as the token attachment; "" none */
-	const char *application;  /* our name, an attachment */
-	int64_t calls_max;        /* in flight in all; above: NOT_SENT */
+	const char *addresses;   /* "host:port,host:port" */
+	const char *secret;      /* sent as the token attachment; "" none */
+	const char *application; /* our name, an attachment */
+	int64_t calls_max;       /* in flight in all; above: NOT_SENT */
 	int64_t payload_max;
 	int64_t connect_timeout_ms;
-	int64_t heartbeat_ms;     /* 60,000; silent for 3 of them: reconnect */
-	int64_t backoff_min_ms;   /* 50; doubles with jitter */
-	int64_t backoff_max_ms;   /* 2,000 */
+	int64_t heartbeat_ms;   /* 60,000; silent for 3 of them: reconnect */
+	int64_t backoff_min_ms; /* 50; doubles with jitter */
+	int64_t backoff_max_ms; /* 2,000 */
 };
 
 /** Reasonable values for all but addresses. */
 void dubbo_client_defaults(struct dubbo_client_options *o);
 
 enum dubbo_outcome {
-	DUBBO_DONE,      /* result has the provider's answer, of any kind */
-	DUBBO_NOT_SENT,  /* surely not executed: another provider may be asked */
-	DUBBO_UNKNOWN,   /* sent, no answer: it may have been executed */
+	DUBBO_DONE,     /* result has the provider's answer, of any kind; one that
+			   can't be read is an ERROR of status CLIENT_ERROR */
+	DUBBO_NOT_SENT, /* surely not executed: another provider may be asked */
+	DUBBO_UNKNOWN,  /* sent, no answer: it may have been executed */
 };
 
 /** result is valid during the call and only with DUBBO_DONE; provider is the
@@ -53,8 +54,9 @@ must_check int dubbo_client_new(struct stream_hub *hub,
 				const struct dubbo_client_options *options,
 				struct dubbo_client **out);
 
-/** Ends every call (UNKNOWN or NOT_SENT) and closes; frees itself on later
- * turns of the loop. */
+/** Ends every call (UNKNOWN or NOT_SENT) before it returns, and closes; frees
+ * itself on later turns of the loop. A call made from one of those callbacks
+ * ends NOT_SENT on a later turn. */
 void dubbo_client_free(struct dubbo_client *c);
 
 /**
