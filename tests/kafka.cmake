@@ -1,1 +1,12 @@
-# Tests of this area, see CMakeLists.txt here.
+# lib/client/kafka*. The integration tests find their broker by the environment
+# variable KAFKA_BOOTSTRAP.
+foreach(name topics conf)
+  c_test(kafka_${name} unit SOURCES unit/test_kafka_${name}.c LIBS client)
+endforeach()
+c_test(kafka_job component SOURCES component/test_kafka_job.c lib/turns.c
+  LIBS client)
+foreach(name producer consumer)
+  c_test(kafka_${name} integration
+    SOURCES integration/test_kafka_${name}.c lib/kafka_broker.c lib/turns.c
+    LIBS client)
+endforeach()
