@@ -32,6 +32,18 @@ TEXT
 	stack_configure
 }
 
+# Topics of their own for stacks that share a broker: topic_prefix is set by
+# tests.
+stack_topics() {
+	[ -n "${topic_prefix:-}" ] || return 0
+	cat <<TEXT
+[topics]
+activities = $topic_prefix.activities
+claims = $topic_prefix.claims
+dlq = $topic_prefix.claims.dlq
+TEXT
+}
+
 # stack_configure: one INI file per program, and a key that signs tokens.
 stack_configure() {
 	printf 'demo HS256 front %s\n' "$(head -c 32 /dev/urandom | base64)" \
@@ -59,6 +71,7 @@ bootstrap.servers = $kafka
 addresses = $ledger
 [http]
 listen = $grab_http
+$(stack_topics)
 TEXT
 	cat >"$dir/settle-worker.ini" <<TEXT
 [ledger]
@@ -70,6 +83,7 @@ bootstrap.servers = $kafka
 addresses = $grab
 [http]
 listen = $ledger_http
+$(stack_topics)
 TEXT
 	cat >"$dir/rainctl.ini" <<TEXT
 [gateway]
@@ -83,6 +97,7 @@ addresses = $ledger
 url = $redis_url
 [kafka]
 bootstrap.servers = $kafka
+$(stack_topics | grep -v ^dlq)
 TEXT
 }
 
@@ -99,14 +114,18 @@ stack_service() {
 	launch "$1" "$bin/$1" --config "$dir/$1.ini"
 }
 
+stack_redis() {
+	mkdir -p "$dir/redis"
+	launch redis redis-server --port "$redis_port" --bind 127.0.0.1 \
+		--dir "$dir/redis" --appendonly yes --appendfsync always \
+		--save '' --maxmemory-policy noeviction
+}
+
 # stack_start: everything of $dir; waits until it answers.
 stack_start() {
 	if [ -z "${REDIS_URL:-}" ]; then
 		say "starting Redis on port $redis_port"
-		mkdir -p "$dir/redis"
-		launch redis redis-server --port "$redis_port" --bind 127.0.0.1 \
-			--dir "$dir/redis" --appendonly yes --appendfsync always \
-			--save '' --maxmemory-policy noeviction
+		stack_redis
 	fi
 	if [ -z "${KAFKA_BOOTSTRAP:-}" ]; then
 		say "starting Kafka on port $kafka_port"
