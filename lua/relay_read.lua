@@ -8,7 +8,7 @@ if code and code ~= 'INCARNATION' then
 	return head(code)
 end
 if meta.unlinked then
-	return head('UNLINKED')
+	code = 'UNLINKED'
 end
 local counted = { LOADED = true, OPEN = true, PAUSED = true, CLOSED = true,
 	HALTED = true, SETTLED = true }
@@ -42,4 +42,5 @@ local made, told = call('LLEN', CLAIMS), call('LLEN', EVENTS)
 return head(code or 'OK', r[1] or '', r[2] or '0', r[3] or '0', r[4] or '0',
 	r[5] or '0', made, told,
 	after(CLAIMS, made, claims_at, tonumber(ARGV[2])),
-	after(EVENTS, told, events_at, tonumber(ARGV[4])))
+	after(EVENTS, told, events_at, tonumber(ARGV[4])),
+	call('LLEN', PACKETS), call('HLEN', USERS))

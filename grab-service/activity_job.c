@@ -1,0 +1,166 @@
+#include "activity_job.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <utlist.h>
+
+static void read_cb(void *ctx, const struct activity_view *view,
+		    const char *why)
+{
+	struct activity_job *job = ctx;
+
+	if (view == NULL) {
+		job_end(job, RAIN__OUTCOME__UNAVAILABLE_NOW, "%s", why);
+	} else if (!view->known) {
+		job_end(job, RAIN__OUTCOME__NOT_FOUND,
+			"there is no such activity");
+	} else if (view->problem[0] != '\0') {
+		job_end(job, RAIN__OUTCOME__UNAVAILABLE_NOW, "%s",
+			view->problem);
+	} else if (!view_is_committed(view)) {
+		job_end(job, RAIN__OUTCOME__CONFLICT,
+			"seed and plan in Redis are not those of the "
+			"commitment %s: cancel it",
+			view->commitment);
+	} else {
+		job->view = *view;
+		job->kind->begin(job);
+	}
+}
+
+void job_start(struct activity_op *op, const struct activity_job_kind *kind)
+{
+	struct activity_service *svc = op->svc;
+	struct activity_job *job = NULL;
+
+	HASH_FIND_STR(svc->jobs, op->id, job);
+	if (job != NULL && job->kind == kind) {
+		LL_APPEND(job->ops, op);
+		return;
+	}
+	if (job != NULL) {
+		op_finish(op, RAIN__OUTCOME__CONFLICT, "it is %s right now",
+			  job->kind->name);
+		return;
+	}
+	if (svc->stopping || HASH_COUNT(svc->jobs) >= JOBS_MAX) {
+		op_finish(op, RAIN__OUTCOME__UNAVAILABLE_NOW,
+			  svc->stopping ? "this grab-service is stopping"
+					: "too many activities are being "
+					  "loaded or opened");
+		return;
+	}
+	job = xcalloc(1, sizeof(*job));
+	*job = (struct activity_job){ .kind = kind, .svc = svc };
+	memcpy(job->id, op->id, sizeof(job->id));
+	LL_APPEND(job->ops, op);
+	HASH_ADD_STR(svc->jobs, id, job);
+	view_read(svc->deps.redis, bytes_str(job->id), svc->deps.timeout_ms,
+		  read_cb, job);
+}
+
+void job_end(struct activity_job *job, Rain__Outcome outcome, const char *fmt,
+	     ...)
+{
+	struct activity_op *op, *next;
+	char message[OP_MESSAGE_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(message, sizeof(message), fmt, args);
+	va_end(args);
+	HASH_DEL(job->svc->jobs, job);
+	if (outcome == RAIN__OUTCOME__DONE) {
+		op_changed(job->svc, bytes_str(job->id));
+	}
+	/* The last answer may free the service. */
+	LL_FOREACH_SAFE(job->ops, op, next)
+	{
+		op_finish(op, outcome, "%s", message);
+	}
+	free(job->amounts);
+	free(job);
+}
+
+bool job_again(struct activity_job *job, enum redis_outcome outcome,
+	       struct bytes error)
+{
+	char message[OP_MESSAGE_MAX];
+	Rain__Outcome told;
+
+	job->tries++;
+	/* Both kinds of step may be repeated: their replies tell where the
+	 * list stands. An error will not go away by itself. */
+	if (error.n == 0 && outcome != REDIS_PARTIAL &&
+	    job->tries < JOB_TRIES) {
+		return true;
+	}
+	told = op_failure(outcome, error, message);
+	job_end(job, told, "after %" PRIu64 " of %" PRIu64 " packets: %s",
+		job->done, job->view.plan.rule.count, message);
+	return false;
+}
+
+bool job_stopped(struct activity_job *job)
+{
+	if (!job->svc->stopping) {
+		return false;
+	}
+	job_end(job, RAIN__OUTCOME__UNAVAILABLE_NOW,
+		"this grab-service is stopping; %" PRIu64 " of %" PRIu64
+		" packets are done, ask again",
+		job->done, job->view.plan.rule.count);
+	return true;
+}
+
+void job_step(struct activity_job *job, const struct redis_script *script,
+	      size_t argc, const struct bytes *argv, step_cb done)
+{
+	step_run(job->svc->deps.redis, script, bytes_str(job->id), argc, argv,
+		 job->svc->deps.timeout_ms, done, job);
+}
+
+static void allocate_work(uv_work_t *work)
+{
+	struct activity_job *job = work->data;
+
+	allocate(job->view.seed, &job->view.plan.rule, job->amounts);
+}
+
+static void allocate_work_cb(uv_work_t *work, int status)
+{
+	struct activity_job *job = work->data;
+
+	check(status == 0); /* nobody cancels it */
+	if (!job_stopped(job)) {
+		job->kind->allocated(job);
+	}
+}
+
+void job_allocate(struct activity_job *job)
+{
+	int rv;
+
+	check(job->amounts == NULL);
+	job->amounts =
+		xcalloc(job->view.plan.rule.count, sizeof(*job->amounts));
+	job->work.data = job;
+	rv = uv_queue_work(job->svc->deps.loop, &job->work, allocate_work,
+			   allocate_work_cb);
+	check(rv == 0); /* the work is there */
+}
+
+size_t job_packet(const struct activity_job *job, uint64_t i,
+		  char out[PACKET_TEXT_MAX])
+{
+	char id[24];
+	int n = snprintf(id, sizeof(id), "%" PRIu64, job->view.id_base + i);
+	struct packet p = { .red_packet_id = bytes_make(id, (size_t)n),
+			    .amount_cents = job->amounts[i] };
+
+	check(i < job->view.plan.rule.count);
+	return packet_format(&p, out);
+}

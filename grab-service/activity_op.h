@@ -1,0 +1,99 @@
+/**
+ * One request to ActivityService, from its bytes to its one reply. Shared by
+ * the activity_*.c files.
+ */
+#ifndef GRAB_ACTIVITY_OP_H
+#define GRAB_ACTIVITY_OP_H
+
+#include "activity_service.h"
+#include "activity_view.h"
+#include "step.h"
+
+struct activity_job;
+
+struct activity_service {
+	struct activity_deps deps;
+	struct dubbo_interface interface;
+	struct activity_job *jobs; /* uthash, by id */
+	size_t ops;                /* requests not yet answered */
+	bool stopping;
+	bool freed; /* wanted; happens with the last request */
+};
+
+enum { OP_MESSAGE_MAX = 512, OP_ARGUMENT_MAX = 64 * 1024 };
+
+/* Embedded first in whatever a request needs more: one block of memory. */
+struct activity_op {
+	struct activity_service *svc;
+	struct dubbo_call *call;
+	char id[ID_MAX + 1];
+	Rain__Outcome outcome; /* of the reply, set by op_finish() */
+	char message[OP_MESSAGE_MAX];
+	struct activity_op *next; /* in the list of a job */
+};
+
+/** A request of size bytes, zeroed behind the op, without an id yet. */
+void *op_new(struct activity_service *svc, struct dubbo_call *call,
+	     size_t size);
+
+/** The same for an ActivityRequest. NULL if that was answered already, because
+ * it is malformed or its id is. */
+void *op_for_activity(struct activity_service *svc, struct dubbo_call *call,
+		      struct bytes argument, size_t size);
+
+/** Answer a call whose argument is no message. */
+void op_malformed(struct dubbo_call *call);
+
+/** The id as a view; valid as long as op. */
+struct bytes op_id(const struct activity_op *op);
+
+/** How long a step may take: until the caller stops waiting, within bounds. */
+uint64_t op_timeout(const struct activity_op *op);
+
+/** Run a step for this request. */
+void op_step(struct activity_op *op, const struct redis_script *script,
+	     size_t argc, const struct bytes *argv, step_cb done, void *ctx);
+
+/** Answer with an ActivityReply, with the activity as it stands then. Frees
+ * op. */
+void printf_like(3, 4) op_finish(struct activity_op *op, Rain__Outcome outcome,
+				 const char *fmt, ...);
+/** The same with a view that was read already; NULL: no activity. */
+void printf_like(4, 5)
+	op_reply(struct activity_op *op, const struct activity_view *view,
+		 Rain__Outcome outcome, const char *fmt, ...);
+
+/** Answered by other means: free op. */
+void op_end(struct activity_op *op);
+
+/** What a code of a step means to an operator; the sentence of the step, if it
+ * has one, else one of ours, is written to message. */
+Rain__Outcome op_outcome(const struct step_reply *reply,
+			 char message[OP_MESSAGE_MAX]);
+
+/** The outcome when no reply came, and a sentence. */
+Rain__Outcome op_failure(enum redis_outcome outcome, struct bytes error,
+			 char message[OP_MESSAGE_MAX]);
+
+/** Tell whoever cares that the activity changed. */
+void op_changed(struct activity_service *svc, struct bytes activity_id);
+
+/* The handlers, by file; all are dubbo_method_cb with the service as ctx. */
+void activity_create(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_preload(void *ctx, struct dubbo_call *call,
+		      struct bytes argument);
+void activity_open(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_pause(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_resume(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_close(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_cancel(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_rewind(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_get(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_list(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_counters(void *ctx, struct dubbo_call *call,
+		       struct bytes argument);
+void activity_claims(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_packets(void *ctx, struct dubbo_call *call,
+		      struct bytes argument);
+
+#endif

@@ -1,0 +1,177 @@
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "lua/scripts.h"
+
+#include "activity_job.h"
+
+enum { OPEN_PAGE = 1000 };
+
+static void read_page(struct activity_job *job);
+
+/*
+ * Whether the element is packet number i (from 0) of the plan. The ids follow
+ * by one and the amounts come from the seed, so each of the plan's packets is
+ * there once, and their sum is the plan's, if every element is what it must
+ * be. Else why says what it is instead.
+ */
+static bool is_packet(const struct activity_job *job, uint64_t i,
+		      struct bytes element, char *why, size_t size)
+{
+	const struct allocate_rule *rule = &job->view.plan.rule;
+	char text[PACKET_TEXT_MAX], amount[AMOUNT_TEXT_MAX];
+	struct bytes exact = bytes_make(text, job_packet(job, i, text));
+	const char *wrong = NULL;
+	struct packet p;
+
+	if (bytes_eq(element, exact)) {
+		return true;
+	}
+	(void)amount_format(job->amounts[i], amount);
+	if (!packet_parse(element, &p, &wrong)) {
+		(void)snprintf(why, size, "is no packet: %s", wrong);
+	} else if (p.amount_cents < rule->min_cents ||
+		   (rule->max_cents != 0 && p.amount_cents > rule->max_cents)) {
+		(void)snprintf(why, size,
+			       "has %" PRId64
+			       " cents, which is out of the plan's bounds",
+			       p.amount_cents);
+	} else if (p.amount_cents != job->amounts[i]) {
+		(void)snprintf(why, size,
+			       "has %" PRId64 " cents, and %s in the plan",
+			       p.amount_cents, amount);
+	} else {
+		(void)snprintf(why, size,
+			       "is %.*s, and %" PRIu64 " with %s in the plan",
+			       BYTES_FMT(p.red_packet_id),
+			       job->view.id_base + i, amount);
+	}
+	return false;
+}
+
+static void open_cb(void *ctx, enum redis_outcome outcome,
+		    const struct step_reply *reply, struct bytes error);
+
+static void open_it(struct activity_job *job)
+{
+	char length[24];
+
+	(void)snprintf(length, sizeof(length), "%" PRIu64, job->done);
+	job_step(job, &lua_activity, 3,
+		 (const struct bytes[]){ BYTES("open"), BYTES(""),
+					 bytes_str(length) },
+		 open_cb);
+}
+
+static void open_cb(void *ctx, enum redis_outcome outcome,
+		    const struct step_reply *reply, struct bytes error)
+{
+	struct activity_job *job = ctx;
+	char message[OP_MESSAGE_MAX];
+	Rain__Outcome told;
+
+	if (reply == NULL) {
+		if (job_again(job, outcome, error)) {
+			open_it(job);
+		}
+		return;
+	}
+	/* ALREADY after a lost reply was most likely our own doing. */
+	if (reply->code == STEP_OK ||
+	    (reply->code == STEP_ALREADY && job->tries > 0)) {
+		job_end(job, RAIN__OUTCOME__DONE,
+			"all %" PRIu64 " packets were checked", job->done);
+		return;
+	}
+	told = op_outcome(reply, message);
+	job_end(job, told, "%s", message);
+}
+
+static void read_page_cb(void *ctx, enum redis_outcome outcome,
+			 const redisReply *reply)
+{
+	struct activity_job *job = ctx;
+	uint64_t count = job->view.plan.rule.count;
+	char why[256];
+
+	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY) {
+		struct bytes error = { 0 };
+
+		if (reply != NULL && reply->type == REDIS_REPLY_ERROR) {
+			error = bytes_make(reply->str, (size_t)reply->len);
+		}
+		/* A page that was not read changed nothing. */
+		if (job_again(job, REDIS_NOT_EXECUTED, error)) {
+			read_page(job);
+		}
+		return;
+	}
+	job->tries = 0;
+	/* The tail of the list is the first packet. */
+	for (size_t i = (size_t)reply->elements; i > 0; i--) {
+		const redisReply *e = reply->element[i - 1];
+		struct bytes text = bytes_make(e->str, (size_t)e->len);
+
+		if (!is_packet(job, job->done, text, why, sizeof(why))) {
+			job_end(job, RAIN__OUTCOME__CONFLICT,
+				"packet %" PRIu64 " in Redis %s", job->done + 1,
+				why);
+			return;
+		}
+		job->done++;
+	}
+	if (reply->elements == 0) {
+		job_end(job, RAIN__OUTCOME__CONFLICT,
+			"there are %" PRIu64 " packets in Redis, and %" PRIu64
+			" in the plan",
+			job->done, count);
+	} else if (job->done == count) {
+		open_it(job); /* against this length: one more is refused */
+	} else if (!job_stopped(job)) {
+		read_page(job);
+	}
+}
+
+static void read_page(struct activity_job *job)
+{
+	uint64_t left = job->view.plan.rule.count - job->done;
+	uint64_t n = left < OPEN_PAGE ? left : OPEN_PAGE;
+	char key[ID_MAX + 24], from[24], to[24];
+
+	(void)snprintf(key, sizeof(key), "rain:{%s}:packets", job->id);
+	(void)snprintf(from, sizeof(from), "-%" PRIu64, job->done + n);
+	(void)snprintf(to, sizeof(to), "-%" PRIu64, job->done + 1);
+	redis_command(job->svc->deps.redis, 4,
+		      (const struct bytes[]){ BYTES("LRANGE"), bytes_str(key),
+					      bytes_str(from), bytes_str(to) },
+		      job->svc->deps.timeout_ms, read_page_cb, job);
+}
+
+static void begin(struct activity_job *job)
+{
+	if (job->view.state == RAIN__STATE__OPEN) {
+		job_end(job, RAIN__OUTCOME__ALREADY, "it is OPEN already");
+	} else if (job->view.state != RAIN__STATE__LOADED) {
+		job_end(job, RAIN__OUTCOME__CONFLICT,
+			"open is not possible in state %s",
+			state_name(job->view.state));
+	} else {
+		job_allocate(job);
+	}
+}
+
+static const struct activity_job_kind opening = {
+	.name = "being checked",
+	.begin = begin,
+	.allocated = read_page,
+};
+
+void activity_open(void *ctx, struct dubbo_call *call, struct bytes argument)
+{
+	struct activity_op *op =
+		op_for_activity(ctx, call, argument, sizeof(*op));
+
+	if (op != NULL) {
+		job_start(op, &opening);
+	}
+}

@@ -1,0 +1,175 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lua/scripts.h"
+
+#include "activity_job.h"
+
+static void push_chunk(struct activity_job *job);
+
+static void end_with_code(struct activity_job *job,
+			  const struct step_reply *reply)
+{
+	char message[OP_MESSAGE_MAX];
+	Rain__Outcome outcome = op_outcome(reply, message);
+
+	job_end(job, outcome, "%s", message);
+}
+
+static void loaded_cb(void *ctx, enum redis_outcome outcome,
+		      const struct step_reply *reply, struct bytes error);
+
+static void finish_loading(struct activity_job *job)
+{
+	char total[24];
+
+	(void)snprintf(total, sizeof(total), "%" PRId64,
+		       job->view.plan.rule.total_cents);
+	job_step(job, &lua_activity, 3,
+		 (const struct bytes[]){ BYTES("loaded"), BYTES(""),
+					 bytes_str(total) },
+		 loaded_cb);
+}
+
+static void loaded_cb(void *ctx, enum redis_outcome outcome,
+		      const struct step_reply *reply, struct bytes error)
+{
+	struct activity_job *job = ctx;
+
+	if (reply == NULL) {
+		if (job_again(job, outcome, error)) {
+			finish_loading(job);
+		}
+	} else if (reply->code == STEP_OK || reply->code == STEP_ALREADY) {
+		job_end(job, RAIN__OUTCOME__DONE,
+			"all %" PRIu64 " packets are in Redis",
+			job->view.plan.rule.count);
+	} else {
+		end_with_code(job, reply);
+	}
+}
+
+static void push_chunk_cb(void *ctx, enum redis_outcome outcome,
+			  const struct step_reply *reply, struct bytes error)
+{
+	struct activity_job *job = ctx;
+	int64_t length = 0;
+
+	if (reply == NULL) {
+		if (job_again(job, outcome, error)) {
+			push_chunk(job);
+		}
+		return;
+	}
+	/* ORDER: a chunk whose reply was lost, or another process that loads
+	 * the same plan. The list says where to go on. */
+	if ((reply->code != STEP_OK && reply->code != STEP_ORDER) ||
+	    !step_number(reply, 0, &length)) {
+		end_with_code(job, reply);
+		return;
+	}
+	job->tries = 0;
+	job->done = (uint64_t)length;
+	if (job->done > job->view.plan.rule.count) {
+		job_end(job, RAIN__OUTCOME__CONFLICT,
+			"there are %" PRIu64 " packets in Redis, and %" PRIu64
+			" in the plan: cancel it",
+			job->done, job->view.plan.rule.count);
+		return;
+	}
+	push_chunk(job);
+}
+
+static void push_chunk(struct activity_job *job)
+{
+	uint64_t n = job->view.plan.rule.count - job->done;
+	char(*texts)[PACKET_TEXT_MAX];
+	struct bytes *argv;
+	char offset[24];
+
+	if (n == 0) {
+		finish_loading(job);
+		return;
+	}
+	if (job_stopped(job)) {
+		return;
+	}
+	if (n > job->svc->deps.chunk) {
+		n = job->svc->deps.chunk;
+	}
+	texts = xcalloc(n, sizeof(*texts));
+	argv = xcalloc(n + 1, sizeof(*argv));
+	(void)snprintf(offset, sizeof(offset), "%" PRIu64, job->done);
+	argv[0] = bytes_str(offset);
+	for (uint64_t i = 0; i < n; i++) {
+		argv[i + 1] = bytes_make(
+			texts[i], job_packet(job, job->done + i, texts[i]));
+	}
+	job_step(job, &lua_preload, n + 1, argv, push_chunk_cb);
+	free(argv);
+	free(texts);
+}
+
+static void allocated(struct activity_job *job)
+{
+	/* What a preload before this one left off with. */
+	job->done = job->view.loaded;
+	if (job->done > job->view.plan.rule.count) {
+		job->done = 0; /* the first chunk is told the truth */
+	}
+	push_chunk(job);
+}
+
+static void start_loading(struct activity_job *job);
+
+static void start_loading_cb(void *ctx, enum redis_outcome outcome,
+			     const struct step_reply *reply, struct bytes error)
+{
+	struct activity_job *job = ctx;
+
+	if (reply == NULL) {
+		if (job_again(job, outcome, error)) {
+			start_loading(job);
+		}
+	} else if (reply->code == STEP_OK || reply->code == STEP_ALREADY) {
+		job->tries = 0;
+		op_changed(job->svc, bytes_str(job->id));
+		job_allocate(job);
+	} else {
+		end_with_code(job, reply);
+	}
+}
+
+static void start_loading(struct activity_job *job)
+{
+	job_step(job, &lua_activity, 2,
+		 (const struct bytes[]){ BYTES("loading"), BYTES("") },
+		 start_loading_cb);
+}
+
+static void begin(struct activity_job *job)
+{
+	if (job->view.state == RAIN__STATE__LOADED) {
+		job_end(job, RAIN__OUTCOME__ALREADY, "it is LOADED already");
+	} else {
+		/* Whether the state allows it, the step decides. */
+		start_loading(job);
+	}
+}
+
+static const struct activity_job_kind preload = {
+	.name = "being loaded",
+	.begin = begin,
+	.allocated = allocated,
+};
+
+void activity_preload(void *ctx, struct dubbo_call *call, struct bytes argument)
+{
+	struct activity_op *op =
+		op_for_activity(ctx, call, argument, sizeof(*op));
+
+	if (op != NULL) {
+		job_start(op, &preload);
+	}
+}

@@ -1,0 +1,259 @@
+#include "activity_view.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/rand.h"
+#include "proto/proto_util.h"
+
+#include "step.h"
+
+/* The value of a field, p NULL if meta has none. */
+static struct bytes field(const redisReply *meta, const char *name)
+{
+	struct bytes wanted = bytes_str(name);
+
+	for (size_t i = 0; i + 1 < (size_t)meta->elements; i += 2) {
+		const redisReply *key = meta->element[i];
+		const redisReply *value = meta->element[i + 1];
+
+		if (key->type == REDIS_REPLY_STRING &&
+		    value->type == REDIS_REPLY_STRING &&
+		    bytes_eq(bytes_make(key->str, (size_t)key->len), wanted)) {
+			return bytes_make(value->str, (size_t)value->len);
+		}
+	}
+	return (struct bytes){ 0 };
+}
+
+static bool number(const redisReply *meta, const char *name, uint64_t *out)
+{
+	return bytes_to_u64(field(meta, name), INT64_MAX, out);
+}
+
+static int64_t signed_number(const redisReply *meta, const char *name,
+			     int64_t otherwise)
+{
+	uint64_t n = 0;
+
+	return number(meta, name, &n) ? (int64_t)n : otherwise;
+}
+
+/* As much of the text as fits, and a NUL. */
+static void text(const redisReply *meta, const char *name, char *out,
+		 size_t size)
+{
+	struct bytes value = field(meta, name);
+	size_t n = value.n < size ? value.n : size - 1;
+
+	if (n > 0) {
+		memcpy(out, value.p, n);
+	}
+	out[n] = '\0';
+}
+
+static bool read_plan(const redisReply *meta, struct bytes plan,
+		      struct plan *out, char why[PLAN_WHY])
+{
+	Rain__Plan m = RAIN__PLAN__INIT;
+	struct bytes id = plan;
+	const uint8_t *end = NULL;
+
+	/* Only the canonical text has the id: it is its first line. */
+	if (plan.n > sizeof("activity_id=")) {
+		id.p += sizeof("activity_id=") - 1;
+		id.n -= sizeof("activity_id=") - 1;
+		end = memchr(id.p, '\n', id.n);
+	}
+	if (end != NULL) {
+		id.n = (size_t)(end - id.p);
+	}
+	m.activity_id = to_pb(id);
+	m.title = to_pb(field(meta, "title"));
+	m.sponsor = to_pb(field(meta, "sponsor"));
+	m.currency = to_pb(field(meta, "currency"));
+	m.algorithm = to_pb(field(meta, "algorithm"));
+	m.ack = to_pb(field(meta, "ack"));
+	m.total_cents = signed_number(meta, "total_cents", -1);
+	m.packets = (uint64_t)signed_number(meta, "count", 0);
+	m.min_cents = signed_number(meta, "min_cents", -1);
+	m.max_cents = signed_number(meta, "max_cents", -1);
+	m.start_ms = signed_number(meta, "start_ms", -1);
+	m.end_ms = signed_number(meta, "end_ms", -1);
+	m.keep_days = (uint32_t)signed_number(meta, "keep_days", UINT32_MAX);
+	return plan_read(&m, out, why);
+}
+
+void view_parse(const redisReply *meta, struct activity_view *out)
+{
+	struct bytes plan, seed;
+	char canonical[PLAN_TEXT_MAX], why[PLAN_WHY];
+
+	*out = (struct activity_view){ .known = meta->elements > 0,
+				       .leftover_cents = -1 };
+	if (!out->known) {
+		return;
+	}
+	plan = field(meta, "plan");
+	seed = field(meta, "seed");
+	out->state = state_from_name(field(meta, "state"));
+	text(meta, "commitment", out->commitment, sizeof(out->commitment));
+	text(meta, "incarnation", out->incarnation, sizeof(out->incarnation));
+	text(meta, "reason", out->reason, sizeof(out->reason));
+	if (!bytes_eq(field(meta, "schema"), BYTES("1"))) {
+		(void)snprintf(out->problem, sizeof(out->problem),
+			       "its schema in Redis is not 1");
+	} else if (out->state == 0 ||
+		   !number(meta, "revision", &out->revision) ||
+		   !number(meta, "id_base", &out->id_base) ||
+		   hex_decode((const char *)seed.p, seed.n, out->seed,
+			      ALLOCATE_SEED) != 0) {
+		(void)snprintf(out->problem, sizeof(out->problem),
+			       "state, revision, id_base or seed in Redis "
+			       "cannot be read");
+	} else if (!read_plan(meta, plan, &out->plan, why)) {
+		(void)snprintf(out->problem, sizeof(out->problem),
+			       "its plan in Redis cannot be: %.80s", why);
+	} else if (!bytes_eq(plan,
+			     bytes_make(canonical,
+					plan_text(&out->plan, canonical)))) {
+		(void)snprintf(out->problem, sizeof(out->problem),
+			       "the fields of its plan in Redis are not those "
+			       "of the plan's text");
+	}
+	out->loaded = (uint64_t)signed_number(meta, "packets", 0);
+	out->tranches = (uint64_t)signed_number(meta, "tranches", 0);
+	out->created_ms = signed_number(meta, "created_ms", 0);
+	out->updated_ms = signed_number(meta, "updated_ms", 0);
+	out->closed = number(meta, "final_claims", &out->final_claims);
+	(void)number(meta, "final_left", &out->final_left);
+	out->leftover_cents = signed_number(meta, "leftover_cents", -1);
+	out->unlinked = field(meta, "unlinked").p != NULL;
+}
+
+struct reading {
+	view_cb done;
+	void *ctx;
+	size_t pending;
+	uint64_t packets;
+	bool read; /* view is filled */
+	struct activity_view view;
+	char why[160];
+};
+
+static void finish_one(struct reading *g)
+{
+	g->pending--;
+	if (g->pending > 0) {
+		return;
+	}
+	if (g->read && g->view.state == RAIN__STATE__LOADING) {
+		g->view.loaded = g->packets;
+	}
+	g->done(g->ctx, g->read ? &g->view : NULL, g->why);
+	free(g);
+}
+
+static void length_cb(void *ctx, enum redis_outcome outcome,
+		      const redisReply *reply)
+{
+	struct reading *g = ctx;
+
+	if (outcome == REDIS_DONE && reply->type == REDIS_REPLY_INTEGER) {
+		g->packets = (uint64_t)reply->integer;
+	}
+	finish_one(g);
+}
+
+static void meta_cb(void *ctx, enum redis_outcome outcome,
+		    const redisReply *reply)
+{
+	struct reading *g = ctx;
+
+	if (outcome == REDIS_DONE && reply->type == REDIS_REPLY_ARRAY) {
+		view_parse(reply, &g->view);
+		g->read = true;
+	} else if (reply != NULL && reply->type == REDIS_REPLY_ERROR) {
+		(void)snprintf(g->why, sizeof(g->why), "Redis says %.*s",
+			       (int)reply->len, reply->str);
+	} else {
+		(void)snprintf(g->why, sizeof(g->why), "Redis does not answer");
+	}
+	finish_one(g);
+}
+
+void view_read(struct redis *r, struct bytes activity_id, uint64_t timeout_ms,
+	       view_cb done, void *ctx)
+{
+	struct reading *g = xcalloc(1, sizeof(*g));
+	char packets[ID_MAX + 24], meta[ID_MAX + 24];
+	int n;
+
+	check(id_valid(activity_id));
+	*g = (struct reading){ .done = done, .ctx = ctx, .pending = 2 };
+	n = snprintf(packets, sizeof(packets), "rain:{%.*s}:packets",
+		     BYTES_FMT(activity_id));
+	redis_command(r, 2,
+		      (const struct bytes[]){ BYTES("LLEN"),
+					      bytes_make(packets, (size_t)n) },
+		      timeout_ms, length_cb, g);
+	n = snprintf(meta, sizeof(meta), "rain:{%.*s}:meta",
+		     BYTES_FMT(activity_id));
+	redis_command(r, 2,
+		      (const struct bytes[]){ BYTES("HGETALL"),
+					      bytes_make(meta, (size_t)n) },
+		      timeout_ms, meta_cb, g);
+}
+
+void view_message(const struct activity_view *v, struct view_message *out)
+{
+	Rain__Activity *a = &out->activity;
+	Rain__Plan *p = &out->plan;
+
+	*out = (struct view_message){ .activity = RAIN__ACTIVITY__INIT,
+				      .plan = RAIN__PLAN__INIT };
+	p->activity_id = to_pb_str(v->plan.activity_id);
+	p->title = to_pb_str(v->plan.title);
+	p->sponsor = to_pb_str(v->plan.sponsor);
+	p->currency = to_pb_str(v->plan.currency);
+	p->algorithm = to_pb_str(PLAN_ALGORITHM);
+	p->ack = to_pb_str(PLAN_ACK);
+	p->total_cents = v->plan.rule.total_cents;
+	p->packets = v->plan.rule.count;
+	p->min_cents = v->plan.rule.min_cents;
+	p->max_cents = v->plan.rule.max_cents;
+	p->start_ms = v->plan.start_ms;
+	p->end_ms = v->plan.end_ms;
+	p->keep_days = v->plan.keep_days;
+
+	if (v->closed || v->state == RAIN__STATE__CANCELLED ||
+	    v->state == RAIN__STATE__SETTLED) {
+		hex_encode(v->seed, ALLOCATE_SEED, out->seed);
+	}
+	(void)snprintf(out->id_base, sizeof(out->id_base), "%" PRIu64,
+		       v->id_base);
+	a->plan = p;
+	a->state = (Rain__State)v->state;
+	a->revision = v->revision;
+	a->commitment = to_pb_str(v->commitment);
+	a->seed = to_pb_str(out->seed);
+	a->id_base = to_pb_str(out->id_base);
+	a->loaded = v->loaded;
+	a->tranches = v->tranches;
+	a->created_ms = v->created_ms;
+	a->updated_ms = v->updated_ms;
+	a->reason = to_pb_str(v->reason);
+	a->incarnation = to_pb_str(v->incarnation);
+	a->final_claims = v->final_claims;
+	a->final_left = v->final_left;
+	a->leftover_cents = v->leftover_cents;
+}
+
+bool view_is_committed(const struct activity_view *v)
+{
+	char commitment[PLAN_COMMITMENT];
+
+	plan_commitment(v->seed, &v->plan, commitment);
+	return strcmp(commitment, v->commitment) == 0;
+}
