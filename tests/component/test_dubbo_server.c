@@ -1,0 +1,528 @@
+/* A Dubbo server as bare bytes see it. */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "lib/dubbo_peer.h"
+#include "lib/vectors.h"
+
+TestSuite(dubbo_server, .init = dubbo_setup, .fini = dubbo_teardown,
+	  .timeout = 60);
+
+static struct peer peer;
+static struct dubbo_server *server;
+
+static void begin(const struct dubbo_server_options *o)
+{
+	server = server_start(o);
+	peer_connect(&peer, dubbo_server_address(server));
+}
+
+static void end(void)
+{
+	peer_end(&peer);
+	dubbo_server_free(server);
+}
+
+static void begin_plain(void)
+{
+	struct dubbo_server_options o = server_options("127.0.0.1:0");
+
+	begin(&o);
+}
+
+static void ask(uint64_t id, const char *what)
+{
+	struct buf b;
+
+	buf_init(&b);
+	put_grab(&b, id, true, what);
+	peer_send(&peer, buf_live(&b).p, buf_len(&b));
+	buf_close(&b);
+}
+
+static void expect_answer(uint64_t id, const char *text)
+{
+	struct buf body;
+	struct dubbo_result r = peer_result(&peer, id, &body);
+
+	assert_answer(&r, text);
+	buf_close(&body);
+}
+
+static void expect_error(uint64_t id, uint8_t status, const char *part)
+{
+	struct buf body;
+	struct dubbo_result r = peer_result(&peer, id, &body);
+	char *text = xstrndup(r.message.p, r.message.n);
+
+	cr_assert_eq(r.kind, DUBBO_ERROR);
+	cr_assert_eq(r.status, status, "%d: %s", r.status, text);
+	cr_assert(strstr(text, part) != NULL, "%s", text);
+	free(text);
+	buf_close(&body);
+}
+
+/* It still serves, on this connection. */
+static void still_serves(void)
+{
+	ask(9999, "fine");
+	expect_answer(9999, "fine");
+}
+
+Test(dubbo_server, answers_what_java_asked_byte_for_byte)
+{
+	struct buf ask27 = vector_load("requests.txt", "dubbo27_user_2");
+	struct buf null27 = vector_load("replies.txt", "dubbo27_null");
+
+	/* The captured argument is no GrabRequest of ours: the service says
+	 * null, as the captured provider did. */
+	begin_plain();
+	peer_send(&peer, buf_live(&ask27).p, buf_len(&ask27));
+	RUN_UNTIL(&loop, buf_len(&peer.got) >= buf_len(&null27));
+	cr_assert(bytes_eq(buf_live(&peer.got), buf_live(&null27)));
+	buf_close(&ask27);
+	buf_close(&null27);
+	end();
+}
+
+Test(dubbo_server, knows_the_deadline_from_the_timeout_attachment)
+{
+	struct buf ask33 = vector_load("requests.txt", "dubbo33_user_2");
+	struct buf body;
+	struct dubbo_header h;
+	uint64_t now;
+
+	begin_plain();
+	RUN_UNTIL(&loop, peer.stream.open);
+	now = uv_now(&loop);
+	peer_send(&peer, buf_live(&ask33).p, buf_len(&ask33));
+	h = peer_frame(&peer, &body);
+	cr_assert_eq(h.id, 0xab5e4fcef6eb480b);
+	cr_assert(service.deadline >= now + 3000 &&
+		  service.deadline <= uv_now(&loop) + 3000);
+	buf_close(&body);
+	buf_close(&ask33);
+	ask(1, "echo"); /* says nothing about it: a second */
+	expect_answer(1, "echo");
+	cr_assert(service.deadline <= uv_now(&loop) + 1000);
+	end();
+}
+
+Test(dubbo_server, each_kind_of_answer)
+{
+	struct buf body;
+	struct dubbo_result r;
+
+	begin_plain();
+	ask(1, "echo");
+	ask(2, "null");
+	ask(3, "throw");
+	ask(4, "fail");
+	expect_answer(1, "echo");
+	cr_assert_eq(peer_result(&peer, 2, &body).kind, DUBBO_NULL);
+	buf_close(&body);
+	r = peer_result(&peer, 3, &body);
+	cr_assert_eq(r.kind, DUBBO_EXCEPTION);
+	cr_assert(bytes_eq(r.class_name, BYTES("rain.SoldOut")));
+	buf_close(&body);
+	expect_error(4, DUBBO_STATUS_SERVER_ERROR, "broken");
+	end();
+}
+
+Test(dubbo_server, frames_in_pieces_and_frames_together)
+{
+	struct buf b;
+
+	begin_plain();
+	RUN_UNTIL(&loop, peer.stream.open);
+	buf_init(&b);
+	put_grab(&b, 1, true, "slow");
+	for (size_t i = 0; i < buf_len(&b); i++) {
+		peer_send(&peer, buf_live(&b).p + i, 1);
+		for (int turn = 0; turn < 3; turn++) {
+			uv_run(&loop, UV_RUN_NOWAIT);
+		}
+	}
+	expect_answer(1, "slow");
+	buf_take(&b, buf_len(&b));
+	for (uint64_t id = 2; id < 100; id++) {
+		put_grab(&b, id, true, "fast");
+	}
+	put_grab(&b, 100, true, "cut");
+	peer_send(&peer, buf_live(&b).p, buf_len(&b) - 5);
+	for (uint64_t id = 2; id < 100; id++) {
+		expect_answer(id, "fast");
+	}
+	peer_send(&peer, buf_live(&b).p + buf_len(&b) - 5, 5);
+	expect_answer(100, "cut");
+	buf_close(&b);
+	end();
+}
+
+Test(dubbo_server, replies_leave_in_the_order_of_their_answers)
+{
+	begin_plain();
+	ask(1, "hold");
+	ask(2, "hold");
+	RUN_UNTIL(&loop, service.held_count == 2);
+	answer_held(1, "second");
+	answer_held(0, "first");
+	expect_answer(2, "second");
+	expect_answer(1, "first");
+	end();
+}
+
+static void put_frame(struct buf *b, uint8_t flags, uint64_t id,
+		      uint32_t length, struct bytes body)
+{
+	buf_put(b, "\xda\xbb", 2);
+	buf_put_u8(b, flags);
+	buf_put_u8(b, 0);
+	buf_put_u64(b, id);
+	buf_put_u32(b, length);
+	buf_put_bytes(b, body);
+}
+
+static void send_frame(uint8_t flags, uint64_t id, uint32_t length,
+		       struct bytes body)
+{
+	struct buf b;
+
+	buf_init(&b);
+	put_frame(&b, flags, id, length, body);
+	peer_send(&peer, buf_live(&b).p, buf_len(&b));
+	buf_close(&b);
+}
+
+Test(dubbo_server, echoes_a_heartbeat_of_any_serialization)
+{
+	static const struct bytes bodies[] = {
+		{ NULL, 0 },
+		{ (const uint8_t *)"N", 1 },
+		{ (const uint8_t *)"\3\12\1H", 4 },
+		{ (const uint8_t *)"\0\0\0\1\xaf", 5 },
+	};
+	uint64_t id = 1;
+
+	begin_plain();
+	for (unsigned serialization = 0; serialization < 32; serialization++) {
+		for (size_t i = 0; i < 4; i++, id++) {
+			struct buf body;
+			struct dubbo_header h;
+
+			send_frame((uint8_t)(0xe0 | serialization), id,
+				   (uint32_t)bodies[i].n, bodies[i]);
+			h = peer_frame(&peer, &body);
+			cr_assert(!h.request && h.event && !h.two_way);
+			cr_assert(h.id == id && h.status == 20 &&
+				  h.serialization == serialization);
+			cr_assert(bytes_eq(buf_live(&body), bodies[i]));
+			buf_close(&body);
+		}
+	}
+	/* Nobody waits for an answer to these. */
+	send_frame(0xb6, 1, 0, BYTES(""));
+	send_frame(0x36, 1, 0, BYTES(""));
+	send_frame(0x16, 1, 3, BYTES("\2\10\2"));
+	still_serves();
+	end();
+}
+
+Test(dubbo_server, a_one_way_request_is_served_without_a_word)
+{
+	struct buf b;
+
+	begin_plain();
+	buf_init(&b);
+	put_grab(&b, 1, false, "echo");
+	put_grab(&b, 2, false, "fail");
+	peer_send(&peer, buf_live(&b).p, buf_len(&b));
+	buf_close(&b);
+	still_serves(); /* and that is the first reply */
+	cr_assert_eq(service.handled, 3);
+	end();
+}
+
+static void ask_other(uint64_t id, const char *path, const char *version,
+		      const char *method, const char *types, const char *key,
+		      const char *value)
+{
+	Rain__GrabRequest m = RAIN__GRAB_REQUEST__INIT;
+	struct dubbo_request r = {
+		.protocol = BYTES("2.0.2"),
+		.path = bytes_str(path),
+		.version = bytes_str(version),
+		.method = bytes_str(method),
+		.types = bytes_str(types),
+		.attachment_count = key != NULL ? 1 : 0,
+		.attachments = { { bytes_str(key), bytes_str(value) } },
+	};
+	struct buf b;
+
+	buf_init(&b);
+	dubbo_request_encode(&b, id, true, &r, &m.base);
+	peer_send(&peer, buf_live(&b).p, buf_len(&b));
+	buf_close(&b);
+}
+
+#define GRAB "rain.GrabService", "1.0.0", "grab", "Lrain/GrabRequest;"
+
+Test(dubbo_server, what_is_not_here_is_refused_with_words)
+{
+	begin_plain();
+	ask_other(1, "rain.Nope", "1.0.0", "grab", "Lrain/GrabRequest;", NULL,
+		  NULL);
+	expect_error(1, 40, "rain.Nope");
+	ask_other(2, "rain.GrabService", "2.0.0", "grab", "Lrain/GrabRequest;",
+		  NULL, NULL);
+	expect_error(2, 70, "1.0.0");
+	ask_other(3, "rain.GrabService", "1.0.0", "$invoke",
+		  "Ljava/lang/String;[Ljava/lang/String;[Ljava/lang/Object;",
+		  NULL, NULL);
+	expect_error(3, 40, "$invoke");
+	ask_other(4, "rain.GrabService", "1.0.0", "grab",
+		  "Lrain/GrabProto$GrabRequest;", NULL, NULL);
+	expect_error(4, 40, "GrabProto");
+	ask_other(5, GRAB, "group", "g1");
+	expect_error(5, 70, "group");
+	send_frame(0xd6, 6, 3, BYTES("\xff\xff\xff"));
+	expect_error(6, 40, "malformed");
+	send_frame(0xd6, 7, 0, BYTES(""));
+	expect_error(7, 40, "malformed");
+	cr_assert_eq(service.handled, 0);
+	still_serves();
+	end();
+}
+
+Test(dubbo_server, another_serialization_is_refused_in_itself)
+{
+	struct buf body;
+	struct dubbo_header h;
+
+	begin_plain();
+	send_frame(0xc2, 1, 6,
+		   BYTES("\5"
+			 "2.0.2"));
+	h = peer_frame(&peer, &body);
+	cr_assert(h.id == 1 && h.status == 40 && h.serialization == 2);
+	cr_assert(buf_live(&body).p[0] == 0x30); /* a hessian string */
+	cr_assert(memmem(buf_live(&body).p, buf_len(&body), "22", 2) != NULL);
+	buf_close(&body);
+	send_frame(0xdf, 2, 1, BYTES("x"));
+	h = peer_frame(&peer, &body);
+	cr_assert(h.id == 2 && h.status == 40 && h.serialization == 31);
+	buf_close(&body);
+	still_serves();
+	end();
+}
+
+Test(dubbo_server, too_long_a_request_is_refused_before_it_is_here)
+{
+	uint8_t *megabyte = xcalloc(1, 1 << 20);
+
+	begin_plain();
+	send_frame(0xd6, 1, DUBBO_PAYLOAD_MAX + 1, BYTES(""));
+	expect_error(1, 40, "8388609");
+	for (int i = 0; i < 8; i++) {
+		peer_send(&peer, megabyte, 1 << 20);
+	}
+	peer_send(&peer, megabyte, 1);
+	still_serves(); /* in step with the frames */
+	send_frame(0xd6, 2, 0xffffffff, BYTES(""));
+	expect_error(2, 40, "-1");
+	still_serves();
+	send_frame(0xd6, 3, 0x7fffffff, BYTES("x"));
+	expect_error(3, 40, "2147483647");
+	free(megabyte);
+	end();
+}
+
+Test(dubbo_server, the_limit_itself_passes)
+{
+	struct dubbo_server_options o = server_options("127.0.0.1:0");
+	char text[202];
+	struct buf b;
+
+	memset(text, 'x', sizeof(text));
+	text[201] = '\0';
+	buf_init(&b);
+	put_grab(&b, 1, true, text + 1);
+	o.payload_max = (int64_t)buf_len(&b) - DUBBO_HEADER;
+	begin(&o);
+	peer_send(&peer, buf_live(&b).p, buf_len(&b));
+	expect_answer(1, text + 1);
+	ask(2, text);
+	expect_error(2, 40, "too large");
+	buf_close(&b);
+	end();
+}
+
+Test(dubbo_server, too_long_an_answer_becomes_an_error)
+{
+	struct dubbo_server_options o = server_options("127.0.0.1:0");
+
+	o.payload_max = 64 * 1024;
+	begin(&o);
+	ask(1, "big");
+	expect_error(1, 50, "payload");
+	still_serves();
+	end();
+}
+
+static void expect_close(const char *bytes, size_t n)
+{
+	begin_plain();
+	peer_send(&peer, bytes, n);
+	RUN_UNTIL(&loop, peer.closed);
+	cr_assert_eq(buf_len(&peer.got), 0);
+	end();
+}
+
+Test(dubbo_server, what_is_no_dubbo_is_closed)
+{
+	expect_close("G", 1);
+	expect_close("GET / HTTP/1.1\r\n\r\n", 18);
+	expect_close("\xda\xbc", 2);
+	expect_close("\0", 1);
+	expect_close("telnet", 6);
+}
+
+Test(dubbo_server, too_many_calls_are_each_refused_at_once)
+{
+	struct dubbo_server_options o = server_options("127.0.0.1:0");
+	struct buf b;
+
+	o.calls_max = 2;
+	begin(&o);
+	buf_init(&b);
+	for (uint64_t id = 1; id <= 10; id++) {
+		put_grab(&b, id, true, "hold");
+	}
+	peer_send(&peer, buf_live(&b).p, buf_len(&b));
+	for (uint64_t id = 3; id <= 10; id++) {
+		expect_error(id, 100, "later");
+	}
+	answer_held(1, "b");
+	answer_held(0, "a");
+	expect_answer(2, "b");
+	expect_answer(1, "a");
+	still_serves();
+	buf_close(&b);
+	end();
+}
+
+Test(dubbo_server, a_secret_is_demanded)
+{
+	struct dubbo_server_options o = server_options("127.0.0.1:0");
+
+	o.secret = "open sesame";
+	begin(&o);
+	ask(1, "echo");
+	expect_error(1, 70, "token");
+	ask_other(2, GRAB, "token", "open sesam");
+	expect_error(2, 70, "token");
+	ask_other(3, GRAB, "token", "open sesame!");
+	expect_error(3, 70, "token");
+	cr_assert_eq(service.handled, 0);
+	ask_other(4, GRAB, "token", "open sesame");
+	expect_answer(4, "");
+	end();
+}
+
+Test(dubbo_server, a_call_outlives_its_connection_and_its_server)
+{
+	begin_plain();
+	ask(1, "hold");
+	ask(2, "hold");
+	RUN_UNTIL(&loop, service.held_count == 2);
+	peer_end(&peer);
+	answer_held(0, "nobody");
+	dubbo_server_free(server);
+	for (int i = 0; i < 10; i++) {
+		uv_run(&loop, UV_RUN_NOWAIT);
+	}
+	answer_held(1, "nobody");
+}
+
+Test(dubbo_server, silent_connections_close_and_busy_ones_do_not)
+{
+	struct dubbo_server_options o = server_options("127.0.0.1:0");
+	static struct peer busy;
+	struct buf b;
+
+	o.idle_ms = 40;
+	begin(&o);
+	peer_connect(&busy, dubbo_server_address(server));
+	buf_init(&b);
+	put_grab(&b, 1, true, "hold");
+	peer_send(&busy, buf_live(&b).p, buf_len(&b));
+	RUN_UNTIL(&loop, peer.closed);
+	cr_assert(!busy.closed);
+	cr_assert_eq(service.held_count, 1);
+	answer_held(0, "done");
+	RUN_UNTIL(&loop, busy.closed);
+	cr_assert(buf_len(&busy.got) > 0);
+	peer_end(&busy);
+	buf_close(&b);
+	end();
+}
+
+Test(dubbo_server, connections_over_the_limit_are_turned_away)
+{
+	struct dubbo_server_options o = server_options("127.0.0.1:0");
+	static struct peer second;
+
+	o.connections_max = 1;
+	begin(&o);
+	still_serves();
+	peer_connect(&second, dubbo_server_address(server));
+	RUN_UNTIL(&loop, second.closed);
+	still_serves();
+	peer_end(&second);
+	end();
+}
+
+static void drained_cb(void *ctx)
+{
+	*(bool *)ctx = true;
+}
+
+Test(dubbo_server, draining_says_readonly_and_finishes_what_is_in_flight)
+{
+	static bool drained;
+	static struct peer late;
+	struct buf body;
+	struct dubbo_header h;
+
+	begin_plain();
+	ask(1, "hold");
+	RUN_UNTIL(&loop, service.held_count == 1);
+	dubbo_server_drain(server, drained_cb, &drained);
+	h = peer_frame(&peer, &body);
+	cr_assert(h.request && h.event && !h.two_way);
+	cr_assert(dubbo_event_readonly(buf_live(&body)));
+	buf_close(&body);
+	still_serves(); /* what still comes is answered */
+	peer_connect(&late, dubbo_server_address(server));
+	RUN_UNTIL(&loop, late.closed);
+	cr_assert_eq(late.why, UV_ECONNREFUSED);
+	cr_assert(!drained);
+	answer_held(0, "last");
+	RUN_UNTIL(&loop, drained);
+	expect_answer(1, "last");
+	peer_end(&late);
+	end();
+}
+
+Test(dubbo_server, an_address_in_use_is_an_error)
+{
+	struct dubbo_server_options o = server_options("127.0.0.1:0");
+	struct dubbo_server *second;
+
+	begin(&o);
+	o.listen = dubbo_server_address(server);
+	cr_assert_eq(dubbo_server_new(hub, &o, service_interfaces, 1, &second),
+		     UV_EADDRINUSE);
+	cr_assert(second == NULL);
+	end();
+}
