@@ -90,10 +90,13 @@ static struct answer with_packet(const struct verdict *v, int status,
 				 uint64_t *seq)
 {
 	struct claim claim;
-	const char *why = "it is another user's";
+	const char *why = NULL;
 
-	if (!claim_parse(v->claim, &claim, &why) ||
+	if (claim_parse(v->claim, &claim, &why) &&
 	    !bytes_eq(claim.user_id, v->user)) {
+		why = "it is another user's";
+	}
+	if (why != NULL) {
 		log_error("claim unreadable", log_bytes("user", v->user),
 			  log_str("why", why));
 		return without_packet(v, RAIN__STATUS__PENDING);

@@ -9,25 +9,8 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "lua/scripts.h"
-#include "rain/activity_service.pb-c.h"
 
-#include "halt.h"
-
-/* Where things are in the rest of a reply of relay_read.lua. */
-enum {
-	READ_OWNER,
-	READ_LEASE_UNTIL,
-	READ_GENERATION,
-	READ_CLAIMS_AT,
-	READ_EVENTS_AT,
-	READ_CLAIMS_LENGTH,
-	READ_EVENTS_LENGTH,
-	READ_CLAIMS,
-	READ_EVENTS,
-	READ_COUNT,
-};
-
-/* And of relay.lua. */
+/* Where things are in the rest of a reply of relay.lua. */
 enum {
 	LEASE_GENERATION,
 	LEASE_UNTIL,
@@ -110,16 +93,14 @@ void track_drop(struct track *t, const char *why)
 }
 
 /* The lease is not ours, or may not be: the next read tells. */
-static void lose(struct track *t, const char *why)
+void track_lose(struct track *t, const char *why)
 {
 	set_ours(t, false);
 	t->free = false;
 	track_drop(t, why);
 }
 
-/* ---- Reading ---- */
-
-static bool number_at(const struct step_reply *reply, size_t i, uint64_t *out)
+bool track_number(const struct step_reply *reply, size_t i, uint64_t *out)
 {
 	int64_t v;
 
@@ -128,158 +109,6 @@ static bool number_at(const struct step_reply *reply, size_t i, uint64_t *out)
 	}
 	*out = (uint64_t)v;
 	return true;
-}
-
-static const redisReply *list_at(const struct step_reply *reply, size_t i)
-{
-	const redisReply *r = reply->rest[i];
-
-	return r->type == REDIS_REPLY_ARRAY ? r : NULL;
-}
-
-/* When to read again, now that everything known is up to date. */
-static uint64_t next_read(const struct track *t, bool more)
-{
-	const struct grab_options *o = t->relay->env->options;
-	bool live = t->state == RAIN__STATE__OPEN ||
-		    t->state == RAIN__STATE__STATE_PAUSED ||
-		    !track_published(t);
-	uint64_t idle = (uint64_t)o->idle_ms;
-
-	if (t->blocked != 0) {
-		return now_ms(t) + idle;
-	}
-	if (more && t->ours) {
-		return now_ms(t);
-	}
-	if (!t->ours && !t->free) {
-		int64_t left = t->lease_until_ms - redis_now(t);
-
-		/* Who takes over does so soon after the lease lapsed. */
-		if (left < (int64_t)idle) {
-			idle = left > o->poll_ms ? (uint64_t)left
-						 : (uint64_t)o->poll_ms;
-		}
-		return now_ms(t) + idle;
-	}
-	return now_ms(t) + (live ? (uint64_t)o->poll_ms : idle);
-}
-
-static void learn_lease(struct track *t, const struct step_reply *reply)
-{
-	struct bytes owner = step_text(reply, READ_OWNER);
-	bool named = bytes_eq(owner, bytes_str(t->relay->owner));
-	uint64_t generation = 0;
-	uint64_t until = 0;
-
-	(void)number_at(reply, READ_GENERATION, &generation);
-	(void)number_at(reply, READ_LEASE_UNTIL, &until);
-	t->lease_until_ms = (int64_t)until;
-	t->free = owner.n == 0 || named || reply->time_ms >= (int64_t)until;
-	if (t->ours && (!named || generation != t->generation)) {
-		lose(t, "the lease went to another");
-		t->free = owner.n == 0 || reply->time_ms >= (int64_t)until;
-	}
-}
-
-static bool learn(struct track *t, const struct step_reply *reply)
-{
-	if (reply->rest_count < READ_COUNT ||
-	    list_at(reply, READ_CLAIMS) == NULL ||
-	    list_at(reply, READ_EVENTS) == NULL) {
-		return false;
-	}
-	learn_lease(t, reply);
-	if (!number_at(reply, READ_CLAIMS_AT, &t->claims_cursor) ||
-	    !number_at(reply, READ_EVENTS_AT, &t->events_cursor) ||
-	    !number_at(reply, READ_CLAIMS_LENGTH, &t->claims_length) ||
-	    !number_at(reply, READ_EVENTS_LENGTH, &t->events_length)) {
-		return false;
-	}
-	track_count(t);
-	return true;
-}
-
-static void decide_wanted(struct track *t)
-{
-	const struct relay *relay = t->relay;
-
-	t->wanted = !track_published(t) || t->fence.needed ||
-		    t->state == RAIN__STATE__OPEN || keeper_wants(t);
-	if (relay->stopping) {
-		t->wanted = !track_published(t) && !t->fence.needed;
-	}
-}
-
-static void handle_read(struct track *t, const struct step_reply *reply,
-			uint32_t epoch)
-{
-	struct activity *a = t->activity;
-	const redisReply *claims;
-	bool more = false;
-
-	if (!learn(t, reply)) {
-		log_error("relay can't read", log_str("activity", a->id));
-		t->due_ms =
-			now_ms(t) + (uint64_t)t->relay->env->options->idle_ms;
-		return;
-	}
-	if (reply->code == STEP_INCARNATION) {
-		if (!t->fence.needed && t->ours) {
-			lose(t, "Redis was restarted");
-		}
-		fence_needed(t->relay->env, a);
-	} else {
-		t->fence.needed = false;
-		activity_saw(a, reply->state, reply->revision);
-		if (t->events_length > a->seen.events) {
-			a->seen.events = t->events_length;
-		}
-	}
-	if (reply->code == STEP_COUNTS) {
-		halt_counts(t->relay->env, a);
-	}
-	claims = list_at(reply, READ_CLAIMS);
-	t->blocked = 0;
-	if (t->ours && t->epoch == epoch) {
-		publish_events(t, list_at(reply, READ_EVENTS));
-		publish_claims(t, claims);
-		more = claims->elements ==
-			       (size_t)t->relay->env->options->read_max &&
-		       window_room(&t->claims) > 0;
-	}
-	decide_wanted(t);
-	t->due_ms = next_read(t, more);
-}
-
-static void handle_read_code(struct track *t, const struct step_reply *reply,
-			     uint32_t epoch)
-{
-	t->revision = reply->revision;
-	t->state = reply->state;
-	switch (reply->code) {
-	case STEP_OK:
-	case STEP_COUNTS:
-	case STEP_INCARNATION:
-		handle_read(t, reply, epoch);
-		return;
-	case STEP_UNLINKED:
-		keeper_forget(t);
-		break;
-	case STEP_NO_META:
-		/* Listed before it is created, or lost with its Redis. */
-		break;
-	case STEP_TYPE:
-		halt_counts(t->relay->env, t->activity);
-		break;
-	default:
-		log_error("relay refused", log_str("activity", t->activity->id),
-			  log_str("code", step_code_name(reply->code)));
-	}
-	if (t->ours) {
-		lose(t, step_code_name(reply->code));
-	}
-	t->due_ms = now_ms(t) + (uint64_t)t->relay->env->options->idle_ms;
 }
 
 /* One step in flight: t->busy keeps t. */
@@ -301,7 +130,7 @@ static void call_failed(struct track *t, enum redis_outcome outcome,
 	}
 	/* Whatever it was, the next read shows how things stand. */
 	if (t->ours) {
-		lose(t, "Redis did not answer");
+		track_lose(t, "Redis did not answer");
 		t->due_ms = now_ms(t) + TRACK_BACKOFF_MS;
 	}
 }
@@ -315,17 +144,17 @@ static void handle_lease(struct track *t, enum track_action action,
 
 	if (reply->code != STEP_OK && reply->code != STEP_ALREADY) {
 		if (t->ours) {
-			lose(t, step_code_name(reply->code));
+			track_lose(t, step_code_name(reply->code));
 		}
 		t->free = false;
 		t->due_ms =
 			now_ms(t) + (uint64_t)t->relay->env->options->poll_ms;
 		return;
 	}
-	(void)number_at(reply, LEASE_GENERATION, &t->generation);
-	(void)number_at(reply, LEASE_UNTIL, &until);
-	(void)number_at(reply, LEASE_CLAIMS_AT, &t->claims_cursor);
-	(void)number_at(reply, LEASE_EVENTS_AT, &t->events_cursor);
+	(void)track_number(reply, LEASE_GENERATION, &t->generation);
+	(void)track_number(reply, LEASE_UNTIL, &until);
+	(void)track_number(reply, LEASE_CLAIMS_AT, &t->claims_cursor);
+	(void)track_number(reply, LEASE_EVENTS_AT, &t->events_cursor);
 	t->lease_until_ms = (int64_t)until;
 	if (action == TRACK_ACQUIRE) {
 		set_ours(t, true);
@@ -335,7 +164,7 @@ static void handle_lease(struct track *t, enum track_action action,
 	}
 	track_count(t);
 	if (t->relay->stopping) {
-		decide_wanted(t);
+		track_want(t);
 	}
 }
 
@@ -357,7 +186,7 @@ static void call_cb(void *ctx, enum redis_outcome outcome,
 		redis_time_sample(&t->relay->env->time, c->sent_us,
 				  clock_mono_us(), reply->time_ms);
 		if (c->action == TRACK_READ) {
-			handle_read_code(t, reply, c->epoch);
+			track_learn(t, reply, c->epoch);
 		} else {
 			handle_lease(t, c->action, reply, c->epoch);
 		}

@@ -1,7 +1,8 @@
 /**
- * The relay's work on one activity, shared by its files: relay.c finds the
- * activities and drives them, track.c holds the lease and reads, publish.c
- * sends to Kafka, keeper.c and fence.c do what only a lease owner may.
+ * The relay's work on one activity, shared by its files: relay_set.c
+ * finds the activities, relay.c drives them, track.c holds the lease, track_read.c
+ * understands what was read, publish.c sends it to Kafka, keeper.c and fence.c
+ * do what only a lease owner may.
  */
 #ifndef GRAB_TRACK_H
 #define GRAB_TRACK_H
@@ -119,6 +120,25 @@ void track_count(struct track *t);
 
 /** relay.c: run all tracks on the loop's next turn. */
 void relay_kick(struct relay *relay);
+
+/** relay_set.c: look at the set if it is time; t is not held by anything. */
+void relay_scan(struct relay *relay);
+void track_free(struct track *t);
+
+/** relay_stop.c: go on with the stop that has begun. */
+void relay_stop_step(struct relay *relay);
+
+/** track_read.c: what a reply of relay_read.lua says; epoch is that of t when
+ * it was asked. */
+void track_learn(struct track *t, const struct step_reply *reply,
+		 uint32_t epoch);
+/** Decide anew whether the lease is wanted. */
+void track_want(struct track *t);
+
+/** track.c: the lease is not ours, or may not be: the next read tells. */
+void track_lose(struct track *t, const char *why);
+/** Element i of rest as a number. */
+bool track_number(const struct step_reply *reply, size_t i, uint64_t *out);
 
 /** publish.c: send elements; those that do not fit are read again. */
 void publish_claims(struct track *t, const redisReply *list);

@@ -1,0 +1,300 @@
+/* What the grab-service decides without asking anybody: answers, times, the
+ * window of what is in flight, the relay's next action, the keeper's next
+ * task, and whether the ledger has passed the ends of Kafka. */
+#include <criterion/criterion.h>
+
+#include "grab-service/answer.h"
+#include "grab-service/grab_service.h"
+#include "grab-service/track.h"
+#include "proto/proto_util.h"
+#include "rain/activity_service.pb-c.h"
+#include "rain/gateway.pb-c.h"
+
+/* ---- answer ---- */
+
+#define CLAIM                                                              \
+	"{\"redPacketId\":\"1000\",\"amount\":\"12.21\",\"userId\":\"u\"," \
+	"\"seq\":17,\"atMs\":1764430000000,\"tranche\":1}"
+
+static struct answer judge(int64_t status, const char *claim, bool unsure,
+			   bool question, bool counts)
+{
+	struct verdict v = {
+		.status = status,
+		.claim = bytes_str(claim),
+		.user = BYTES("u"),
+		.unsure = unsure,
+		.question = question,
+		.counts = counts,
+	};
+	uint64_t seq;
+
+	return answer_make(&v, &seq);
+}
+
+Test(answer, packet_of_the_claim)
+{
+	struct answer a = judge(RAIN__STATUS__WON, CLAIM, false, false, false);
+
+	cr_assert_eq(a.status, RAIN__STATUS__WON);
+	cr_assert_eq(a.amount_cents, 1221);
+	cr_assert_eq(a.at_ms, 1764430000000);
+	cr_assert(bytes_eq(a.red_packet_id, BYTES("1000")));
+	cr_assert_eq(a.retry_after_ms, 0);
+}
+
+Test(answer, claim_that_is_unreadable_or_anothers_is_pending)
+{
+	struct verdict v = {
+		.status = RAIN__STATUS__WON,
+		.claim = BYTES(CLAIM),
+		.user = BYTES("v"),
+	};
+	uint64_t seq;
+
+	cr_assert_eq(answer_make(&v, &seq).status, RAIN__STATUS__PENDING);
+	cr_assert_eq(seq, 0);
+	cr_assert_eq(
+		judge(RAIN__STATUS__ALREADY_GRABBED, "x", false, false, false)
+			.status,
+		RAIN__STATUS__PENDING);
+}
+
+Test(answer, busy_is_a_promise_that_an_unsure_grab_can_not_give)
+{
+	cr_assert_eq(judge(RAIN__STATUS__BUSY, "", false, false, false).status,
+		     RAIN__STATUS__BUSY);
+	cr_assert_eq(judge(RAIN__STATUS__BUSY, "", true, false, false).status,
+		     RAIN__STATUS__PENDING);
+	cr_assert_eq(judge(RAIN__STATUS__PAUSED, "", true, false, false).status,
+		     RAIN__STATUS__PENDING);
+	cr_assert_eq(
+		judge(RAIN__STATUS__SOLD_OUT, "", true, false, false).status,
+		RAIN__STATUS__SOLD_OUT);
+}
+
+Test(answer, question_under_wrong_counts_is_pending)
+{
+	cr_assert_eq(judge(RAIN__STATUS__BUSY, "", false, true, true).status,
+		     RAIN__STATUS__PENDING);
+	cr_assert_eq(judge(RAIN__STATUS__BUSY, "", false, true, false).status,
+		     RAIN__STATUS__BUSY);
+	cr_assert_eq(judge(99, "", false, false, false).status,
+		     RAIN__STATUS__PENDING);
+}
+
+Test(answer, every_wait_says_how_long)
+{
+	static const int waits[] = {
+		RAIN__STATUS__NOT_STARTED, RAIN__STATUS__NOT_YET,
+		RAIN__STATUS__PAUSED,      RAIN__STATUS__BUSY,
+		RAIN__STATUS__PENDING,
+	};
+
+	for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+		cr_expect_gt(answer_retry_ms(waits[i], 0), 0);
+	}
+	cr_assert_geq(answer_retry_ms(RAIN__STATUS__NOT_STARTED, 700), 700);
+	cr_assert_leq(answer_retry_ms(RAIN__STATUS__NOT_STARTED, 86400000),
+		      10050);
+	cr_assert_eq(answer_retry_ms(RAIN__STATUS__ENDED, 0), 0);
+}
+
+/* ---- time ---- */
+
+Test(redis_time, shortest_round_trip_tells_best)
+{
+	struct redis_time t = { 0 };
+
+	redis_time_sample(&t, 1000000, 1100000, 5000);
+	cr_assert_eq(redis_time_at(&t, 1050000), 5000);
+	redis_time_sample(&t, 2000000, 2300000, 9000);
+	cr_assert_eq(redis_time_at(&t, 1050000), 5000);
+	redis_time_sample(&t, 3000000, 3000000, 7010);
+	cr_assert_eq(redis_time_at(&t, 3000000), 7010);
+	/* An old one is worth less than any new one. */
+	redis_time_sample(&t, 14000000, 14200000, 20000);
+	cr_assert_eq(redis_time_at(&t, 14100000), 20000);
+}
+
+Test(not_after, zero_is_a_second_and_nobody_waits_longer_than_ten)
+{
+	cr_assert_eq(grab_not_after(0, 50000), 51000);
+	cr_assert_eq(grab_not_after(-5, 50000), 51000);
+	cr_assert_eq(grab_not_after(50300, 50000), 50300);
+	cr_assert_eq(grab_not_after(40000, 50000), 40000);
+	cr_assert_eq(grab_not_after(990000, 50000), 60000);
+}
+
+/* ---- window ---- */
+
+Test(window, done_moves_over_the_contiguous_prefix)
+{
+	struct window w;
+
+	window_init(&w, 4);
+	window_reset(&w, 10);
+	cr_assert_eq(window_send(&w), 11);
+	cr_assert_eq(window_send(&w), 12);
+	cr_assert_eq(window_send(&w), 13);
+	cr_assert(!window_ack(&w, 12));
+	cr_assert_eq(w.done, 10);
+	cr_assert_eq(window_room(&w), 1);
+	cr_assert(window_ack(&w, 11));
+	cr_assert_eq(w.done, 12);
+	cr_assert_eq(window_room(&w), 3);
+	cr_assert(window_ack(&w, 13));
+	cr_assert_eq(w.done, 13);
+	window_close(&w);
+}
+
+Test(window, what_did_not_leave_is_sent_again)
+{
+	struct window w;
+
+	window_init(&w, 2);
+	cr_assert_eq(window_send(&w), 1);
+	cr_assert_eq(window_send(&w), 2);
+	window_unsend(&w);
+	cr_assert_eq(window_send(&w), 2);
+	cr_assert(!window_ack(&w, 2));
+	window_reset(&w, 0);
+	cr_assert_eq(window_send(&w), 1);
+	cr_assert(window_ack(&w, 1));
+	cr_assert_eq(w.done, 1);
+	window_close(&w);
+}
+
+/* ---- the relay ---- */
+
+Test(track, takes_a_free_lease_when_there_is_work)
+{
+	struct track_view v = { .wanted = true,
+				.free = true,
+				.lease_ms = 3000 };
+
+	cr_assert_eq(track_decide(&v), TRACK_ACQUIRE);
+	v.free = false;
+	cr_assert_eq(track_decide(&v), TRACK_WAIT);
+	v.due = true;
+	cr_assert_eq(track_decide(&v), TRACK_READ);
+}
+
+Test(track, idle_activity_costs_no_write)
+{
+	struct track_view v = { .free = true, .lease_ms = 3000 };
+
+	cr_assert_eq(track_decide(&v), TRACK_WAIT);
+	v.ours = true;
+	v.lease_left_ms = 10;
+	cr_assert_eq(track_decide(&v), TRACK_WAIT);
+}
+
+Test(track, renews_at_half_life_before_all_else)
+{
+	struct track_view v = { .ours = true,
+				.wanted = true,
+				.progress = true,
+				.due = true,
+				.lease_left_ms = 1499,
+				.lease_ms = 3000 };
+
+	cr_assert_eq(track_decide(&v), TRACK_RENEW);
+	v.lease_left_ms = 1500;
+	cr_assert_eq(track_decide(&v), TRACK_ADVANCE);
+	v.progress = false;
+	cr_assert_eq(track_decide(&v), TRACK_READ);
+}
+
+/* ---- the keeper ---- */
+
+#define DAY INT64_C(86400000)
+
+Test(keeper, closes_at_the_end_and_not_before)
+{
+	struct keeper_facts f = { .known = true,
+				  .state = RAIN__STATE__OPEN,
+				  .end_ms = 1000 };
+
+	cr_assert_eq(keeper_next(&f, 2999, 2000), KEEPER_NONE);
+	cr_assert_eq(keeper_next(&f, 3000, 2000), KEEPER_CLOSE);
+	f.state = RAIN__STATE__STATE_PAUSED;
+	cr_assert_eq(keeper_next(&f, 3000, 2000), KEEPER_CLOSE);
+	f.state = RAIN__STATE__HALTED;
+	cr_assert_eq(keeper_next(&f, 3000, 2000), KEEPER_NONE);
+	f.state = RAIN__STATE__OPEN;
+	f.end_ms = 0;
+	cr_assert_eq(keeper_next(&f, INT64_MAX, 2000), KEEPER_NONE);
+}
+
+Test(keeper, counts_settles_keeps_unlinks_forgets)
+{
+	struct keeper_facts f = { .known = true,
+				  .state = RAIN__STATE__CLOSED,
+				  .keep_days = 2,
+				  .settled_ms = 500 };
+
+	cr_assert_eq(keeper_next(&f, 0, 0), KEEPER_COUNT);
+	f.counted = true;
+	cr_assert_eq(keeper_next(&f, 0, 0), KEEPER_SETTLE);
+	f.state = RAIN__STATE__SETTLED;
+	cr_assert_eq(keeper_next(&f, 2 * DAY + 499, 0), KEEPER_NONE);
+	cr_assert_eq(keeper_next(&f, 2 * DAY + 500, 0), KEEPER_UNLINK);
+	f.keep_days = 0;
+	cr_assert_eq(keeper_next(&f, 500, 0), KEEPER_UNLINK);
+	f.unlinked = true;
+	cr_assert_eq(keeper_next(&f, 500, 0), KEEPER_FORGET);
+}
+
+Test(keeper, settles_on_the_ledgers_word_about_this_revision)
+{
+	struct keeper_facts f = { .known = true,
+				  .revision = 7,
+				  .state = RAIN__STATE__CLOSED };
+	Rain__TotalsReply t = RAIN__TOTALS_REPLY__INIT;
+
+	t.known = 1;
+	t.revision = 7;
+	cr_assert(!keeper_may_settle(&f, &t));
+	t.refund_done = 1;
+	cr_assert(keeper_may_settle(&f, &t));
+	t.revision = 6;
+	cr_assert(!keeper_may_settle(&f, &t));
+
+	/* Cancelled before the ledger heard of the money: 0 = 0 is no refund. */
+	f.state = RAIN__STATE__CANCELLED;
+	t.refund_done = 0;
+	cr_assert(!keeper_may_settle(&f, &t));
+	t.revision = 7;
+	cr_assert(keeper_may_settle(&f, &t));
+	t.funded_cents = 100;
+	cr_assert(!keeper_may_settle(&f, &t));
+	t.refunded_cents = 100;
+	cr_assert(keeper_may_settle(&f, &t));
+}
+
+/* ---- the fence ---- */
+
+Test(fence, every_partition_must_be_passed)
+{
+	struct kafka_end ends[] = { { "c", 0, 5 },
+				    { "c", 1, 0 },
+				    { "a", 0, 2 } };
+	Rain__PartitionPosition p[2] = { RAIN__PARTITION_POSITION__INIT,
+					 RAIN__PARTITION_POSITION__INIT };
+	Rain__PartitionPosition *list[2] = { &p[0], &p[1] };
+	Rain__PositionsReply r = RAIN__POSITIONS_REPLY__INIT;
+
+	r.positions = list;
+	cr_assert(!fence_passed(ends, 3, &r));
+	p[0].topic = to_pb_str("c");
+	p[0].next_offset = 5;
+	p[1].topic = to_pb_str("a");
+	p[1].next_offset = 1;
+	r.n_positions = 2;
+	cr_assert(!fence_passed(ends, 3, &r));
+	p[1].next_offset = 2;
+	cr_assert(fence_passed(ends, 3, &r));
+	p[0].partition = 1;
+	cr_assert(!fence_passed(ends, 3, &r));
+}
