@@ -63,7 +63,9 @@ struct books {
 	struct buf report; /* a line per difference, the first 50 */
 };
 
+/** Start empty; activity is copied. */
 void books_init(struct books *b, const char *activity);
+/** Free everything; what was read is gone. */
 void books_close(struct books *b);
 
 /**
