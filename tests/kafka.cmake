@@ -10,3 +10,7 @@ foreach(name producer consumer)
     SOURCES integration/test_kafka_${name}.c lib/kafka_broker.c lib/turns.c
     LIBS client)
 endforeach()
+c_test(kafka_outage integration
+  SOURCES integration/test_kafka_outage.c lib/kafka_broker.c lib/kafka_own.c
+          lib/turns.c
+  LIBS client)

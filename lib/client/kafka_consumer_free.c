@@ -54,7 +54,8 @@ static const struct kafka_job_ops end_ops = {
 	.drop = end_drop,
 };
 
-/* The client waits for an answer to a rebalance until doomsday. */
+/* The client waits for an answer to a rebalance, and the owner will not give
+ * it any more. */
 static void answer(struct kafka_consumer *c)
 {
 	if (c->deferred != NULL &&
