@@ -20,6 +20,7 @@ static FILE *open_source(const char *name)
 	char path[512];
 	FILE *file;
 
+	cr_assert_not_null(getenv("RAIN_SOURCE"), "run it through ctest");
 	snprintf(path, sizeof(path), "%s/%s", getenv("RAIN_SOURCE"), name);
 	file = fopen(path, "r");
 	cr_assert_not_null(file, "%s", path);
