@@ -1,0 +1,312 @@
+/* ActivityService.preload and open: every packet of the plan, once. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "grab-service/allocate.h"
+#include "grab-service/claim.h"
+#include "lib/activity_rig.h"
+#include "lib/lua_run.h"
+#include "lib/turns.h"
+#include "proto/proto_util.h"
+
+static struct activity_rig g;
+
+static void start(void)
+{
+	activity_rig_open(&g, NULL);
+}
+
+static void stop(void)
+{
+	activity_rig_close(&g);
+}
+
+TestSuite(activity_load, .init = start, .fini = stop);
+
+static void create(const char *id, uint64_t packets)
+{
+	Rain__Plan m = activity_plan(id, packets);
+
+	activity_create_plan(&g, &m);
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+}
+
+static void load(const char *id, uint64_t packets)
+{
+	create(id, packets);
+	activity_ask(&g, "preload", id);
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+}
+
+Test(activity_load, the_list_is_the_plan)
+{
+	int64_t sum = 0;
+	unsigned long long base;
+
+	load("quiz", 1234);
+	cr_assert_eq(g.activity->state, RAIN__STATE__LOADED);
+	cr_assert_eq(g.activity->loaded, 1234);
+	cr_assert_eq(g.activity->tranches, 1);
+	cr_assert_eq(g.activity->revision, 3);
+	base = strtoull(activity_text(g.activity->id_base), NULL, 10);
+	for (unsigned i = 0; i < 1234; i++) {
+		const char *text = redis_server_ask(
+			&g.server, "LINDEX rain:{quiz}:packets -%d", i + 1);
+		struct packet p;
+		const char *why;
+		char id[24];
+
+		cr_assert(packet_parse(bytes_str(text), &p, &why), "%s", text);
+		(void)snprintf(id, sizeof(id), "%llu", base + i);
+		cr_assert(bytes_eq(p.red_packet_id, bytes_str(id)), "%s", text);
+		sum += p.amount_cents;
+	}
+	cr_assert_eq(sum, 123400);
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__ALREADY);
+	activity_ask(&g, "open", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+	cr_assert_eq(g.activity->state, RAIN__STATE__OPEN);
+	activity_ask(&g, "open", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__ALREADY);
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__CONFLICT, "%s", g.message);
+}
+
+Test(activity_load, what_is_not_there_or_not_loaded)
+{
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__NOT_FOUND);
+	activity_ask(&g, "open", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__NOT_FOUND);
+	create("quiz", 3);
+	activity_ask(&g, "open", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__CONFLICT);
+	cr_assert(strstr(g.message, "CREATED") != NULL, "%s", g.message);
+	activity_ask(&g, "open", "not an id");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__INVALID);
+}
+
+/* The service vanishes in the middle; another one goes on from the list. */
+Test(activity_load, a_crash_is_gone_on_from)
+{
+	struct activity_call c;
+	char *half;
+
+	create("quiz", 5000);
+	activity_rig_replace(&g, 10);
+	activity_send_id(&g, &c, "preload", "quiz");
+	RUN_UNTIL(&g.loop,
+		  atoi(redis_server_ask(&g.server,
+					"LLEN rain:{quiz}:packets")) >= 50);
+	activity_rig_replace(&g, 500);
+	cr_assert(c.done);
+	half = strdup(redis_server_ask(&g.server, "LLEN rain:{quiz}:packets"));
+	cr_assert(atoi(half) >= 50 && atoi(half) < 5000, "%s", half);
+	free(half);
+	activity_ask(&g, "get", "quiz");
+	cr_assert_eq(g.activity->state, RAIN__STATE__LOADING);
+	cr_assert(g.activity->loaded >= 50);
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+	cr_assert_eq(g.activity->loaded, 5000);
+	/* Each packet once and in its place: open compares them all. */
+	activity_ask(&g, "open", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+}
+
+Test(activity_load, who_asks_meanwhile_waits_for_the_same)
+{
+	struct activity_call calls[5], opens;
+
+	create("quiz", 3000);
+	for (int i = 0; i < 5; i++) {
+		activity_send_id(&g, &calls[i], "preload", "quiz");
+	}
+	activity_send_id(&g, &opens, "open", "quiz");
+	for (int i = 0; i < 5; i++) {
+		activity_wait(&g, &calls[i]);
+		activity_take(&g, &calls[i]);
+		cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+	}
+	activity_wait(&g, &opens);
+	activity_take(&g, &opens);
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__CONFLICT);
+	cr_assert_str_eq(g.message, "it is being loaded right now");
+	activity_ask(&g, "get", "quiz");
+	cr_assert_eq(g.activity->loaded, 3000);
+}
+
+/* Two processes push the same plan at once: the offsets keep it one list. */
+Test(activity_load, another_process_loads_the_same)
+{
+	struct activity_call c;
+	const char *length;
+
+	create("quiz", 2000);
+	activity_rig_replace(&g, 100);
+	activity_send_id(&g, &c, "preload", "quiz");
+	RUN_UNTIL(&g.loop,
+		  atoi(redis_server_ask(&g.server,
+					"LLEN rain:{quiz}:packets")) >= 100);
+	/* What the other one pushes next is a chunk of 7. */
+	for (int i = 0; i < 20; i++) {
+		const char *args[9] = { NULL };
+		char texts[7][PACKET_TEXT_MAX], offset[24];
+		int64_t amounts[2000];
+		uint8_t seed[ALLOCATE_SEED];
+		const char *hex = redis_server_ask(
+			&g.server, "HGET rain:{quiz}:meta %s", "seed");
+
+		for (int k = 0; k < ALLOCATE_SEED; k++) {
+			unsigned byte = 0;
+
+			(void)sscanf(hex + 2 * k, "%2x", &byte);
+			seed[k] = (uint8_t)byte;
+		}
+		allocate(seed, &(struct allocate_rule){ 200000, 2000, 1, 0 },
+			 amounts);
+		length =
+			redis_server_ask(&g.server, "LLEN rain:{quiz}:packets");
+		(void)snprintf(offset, sizeof(offset), "%s", length);
+		if (atoi(offset) + 7 > 2000) {
+			break;
+		}
+		for (int k = 0; k < 7; k++) {
+			unsigned long long id = strtoull(
+				redis_server_ask(&g.server,
+						 "HGET rain:{quiz}:meta %s",
+						 "id_base"),
+				NULL, 10);
+			char digits[24];
+
+			(void)snprintf(digits, sizeof(digits), "%llu",
+				       id + (unsigned)(atoi(offset) + k));
+			(void)packet_format(
+				&(struct packet){
+					.red_packet_id = bytes_str(digits),
+					.amount_cents =
+						amounts[atoi(offset) + k] },
+				texts[k]);
+			args[k + 1] = texts[k];
+		}
+		args[0] = offset;
+		lua_run(&g.server, &lua_preload, "quiz", args);
+		cr_assert_str_eq(reply.at[1], "OK");
+		uv_run(&g.loop, UV_RUN_NOWAIT);
+	}
+	activity_wait(&g, &c);
+	activity_take(&g, &c);
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+	activity_ask(&g, "open", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+}
+
+static void refused(const char *said)
+{
+	activity_ask(&g, "open", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__CONFLICT, "%d: %s", g.outcome,
+		     g.message);
+	cr_assert(strstr(g.message, said) != NULL, "%s", g.message);
+	cr_assert_eq(g.activity->state, RAIN__STATE__LOADED);
+}
+
+Test(activity_load, open_names_the_first_element_that_is_wrong)
+{
+	char *third, *fifth;
+
+	load("quiz", 2000);
+	third = strdup(
+		redis_server_ask(&g.server, "LINDEX rain:{quiz}:packets -3"));
+	fifth = strdup(
+		redis_server_ask(&g.server, "LINDEX rain:{quiz}:packets -5"));
+	redis_server_ask(&g.server, "LSET rain:{quiz}:packets -3 %s", "junk");
+	redis_server_ask(&g.server, "LSET rain:{quiz}:packets -9 %s", "junk");
+	refused("packet 3 in Redis is no packet");
+	redis_server_ask(&g.server, "LSET rain:{quiz}:packets -3 %s",
+			 "{\"redPacketId\":\"1\",\"amount\":\"99999.00\"}");
+	refused("packet 3 in Redis has 9999900 cents");
+	/* The same packet twice. */
+	redis_server_ask(&g.server, "LSET rain:{quiz}:packets -3 %s", fifth);
+	refused("packet 3 in Redis ");
+	redis_server_ask(&g.server, "LSET rain:{quiz}:packets -3 %s", third);
+	refused("packet 9 in Redis is no packet");
+	free(third);
+	free(fifth);
+}
+
+Test(activity_load, open_refuses_a_packet_too_few_or_too_many)
+{
+	char *first;
+
+	load("quiz", 1500);
+	first = strdup(
+		redis_server_ask(&g.server, "LINDEX rain:{quiz}:packets 0"));
+	redis_server_ask(&g.server, "LPUSH rain:{quiz}:packets %s", first);
+	refused("packets 1501");
+	redis_server_ask(&g.server, "LTRIM rain:{quiz}:packets 2 -1");
+	refused("there are 1499 packets in Redis, and 1500 in the plan");
+	redis_server_ask(&g.server, "LPUSH rain:{quiz}:packets %s", first);
+	activity_ask(&g, "open", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+	free(first);
+}
+
+Test(activity_load, open_refuses_two_packets_that_changed_places)
+{
+	char *first, *second;
+
+	load("quiz", 10);
+	first = strdup(
+		redis_server_ask(&g.server, "LINDEX rain:{quiz}:packets -1"));
+	second = strdup(
+		redis_server_ask(&g.server, "LINDEX rain:{quiz}:packets -2"));
+	redis_server_ask(&g.server, "LSET rain:{quiz}:packets -1 %s", second);
+	redis_server_ask(&g.server, "LSET rain:{quiz}:packets -2 %s", first);
+	refused("packet 1 in Redis ");
+	free(first);
+	free(second);
+}
+
+Test(activity_load, a_seed_that_is_not_that_of_the_commitment)
+{
+	create("quiz", 10);
+	redis_server_ask(&g.server, "HSET rain:{quiz}:meta seed %s",
+			 "00112233445566778899aabbccddeeff"
+			 "00112233445566778899aabbccddeeff");
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__CONFLICT);
+	cr_assert(strstr(g.message, "commitment") != NULL, "%s", g.message);
+}
+
+Test(activity_load, a_full_redis_stops_a_preload_that_can_go_on)
+{
+	create("quiz", 2000);
+	redis_server_ask(&g.server, "CONFIG SET maxmemory 1");
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__UNAVAILABLE_NOW, "%s",
+		     g.message);
+	cr_assert(strstr(g.message, "OOM") != NULL, "%s", g.message);
+	redis_server_ask(&g.server, "CONFIG SET maxmemory 0");
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+}
+
+Test(activity_load, a_service_that_stops_leaves_it_to_the_next)
+{
+	struct activity_call c;
+
+	create("quiz", 5000);
+	activity_rig_replace(&g, 10);
+	activity_send_id(&g, &c, "preload", "quiz");
+	RUN_UNTIL(&g.loop,
+		  atoi(redis_server_ask(&g.server,
+					"LLEN rain:{quiz}:packets")) >= 50);
+	activity_service_stop(g.service);
+	activity_wait(&g, &c);
+	activity_take(&g, &c);
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__UNAVAILABLE_NOW);
+	cr_assert(strstr(g.message, "stopping") != NULL, "%s", g.message);
+	cr_assert_eq(g.activity->state, RAIN__STATE__LOADING);
+}
