@@ -1,9 +1,10 @@
 # Tests of this area, see CMakeLists.txt here.
 c_test(frame unit SOURCES unit/test_frame.c LIBS proto)
+c_test(protocol_doc unit SOURCES unit/test_protocol_doc.c LIBS proto)
 c_test(token unit SOURCES unit/test_token.c LIBS token PkgConfig::libjwt
        PkgConfig::openssl)
 c_test(gateway_rules unit SOURCES unit/test_gateway_rules.c LIBS gateway_core)
-foreach(part door grab bounds)
+foreach(part door hello grab bounds)
   c_test(gateway_${part} component
     SOURCES component/test_gateway_${part}.c lib/gateway_rig.c
             lib/gateway_fake.c lib/turns.c
