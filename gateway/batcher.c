@@ -74,7 +74,8 @@ static void batch_send(struct batch *b, int avoid)
 		grabs[i].user_id = to_pb(request_user(r));
 		grabs[i].not_after_ms = r->not_after_ms;
 		/* A grab that was sent before may have won by now. */
-		grabs[i].attempt = r->attempt + (r->earlier ? 1U : 0U);
+		grabs[i].attempt =
+			r->attempt == 0 && r->earlier ? 1 : r->attempt;
 		list[i] = &grabs[i];
 		r->tries++;
 	}

@@ -310,3 +310,24 @@ const struct answer *app_last(const struct app *a)
 	cr_assert(a->count > 0 && a->count <= ANSWERS_MAX);
 	return &a->answers[a->count - 1];
 }
+
+void rig_expect_end(struct rig *r, struct app *a, Rain__ErrorCode code,
+		    const char *part)
+{
+	RUN_UNTIL(&r->loop, a->closed);
+	cr_assert_eq(app_last(a)->kind, ANSWER_ERROR);
+	cr_assert_eq(app_last(a)->code, (int)code);
+	cr_assert(strstr(app_last(a)->text, part) != NULL, "says: %s",
+		  app_last(a)->text);
+}
+
+void rig_expect_error(struct rig *r, struct app *a, size_t before, uint64_t seq,
+		      Rain__ErrorCode code)
+{
+	RUN_UNTIL(&r->loop, a->count > before || a->closed);
+	cr_assert_eq(app_last(a)->kind, ANSWER_ERROR);
+	cr_assert_eq(app_last(a)->code, (int)code, "says: %s",
+		     app_last(a)->text);
+	cr_assert_eq(app_last(a)->seq, seq);
+	cr_assert(app_last(a)->text[0] != '\0');
+}

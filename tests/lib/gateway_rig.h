@@ -135,4 +135,14 @@ bool app_has(const struct app *a, uint64_t seq);
 /** The newest answer. */
 const struct answer *app_last(const struct app *a);
 
+/** Wait for an Error with this code and a sentence with part in it, then the
+ * end. */
+void rig_expect_end(struct rig *r, struct app *a, Rain__ErrorCode code,
+		    const char *part);
+
+/** Wait for the answer after the first `before`: an Error about the message
+ * seq, with which the connection stays. */
+void rig_expect_error(struct rig *r, struct app *a, size_t before, uint64_t seq,
+		      Rain__ErrorCode code);
+
 #endif
