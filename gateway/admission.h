@@ -31,6 +31,7 @@ struct admission_view {
 	size_t loop_in_flight_max;
 };
 
+/** The first bound that v breaks, or ADMITTED. */
 enum admission admission_decide(const struct admission_view *v);
 
 enum not_after {

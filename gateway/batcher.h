@@ -15,6 +15,7 @@ struct batcher {
 	size_t count;
 };
 
+/** Start empty; l is borrowed and lives longer. */
 void batcher_init(struct batcher *b, struct gateway_loop *l);
 
 /** Add an open REQUEST_GRAB; takes r over. */

@@ -172,22 +172,6 @@ static int make_loops(struct gateway *g, struct key_set *keys)
 	return 0;
 }
 
-static void log_bounds(const struct gateway *g)
-{
-	const struct gateway_options *o = g->options;
-
-	log_info("gateway serves", log_str("listen", gateway_address(g)),
-		 log_int("loops", o->loops),
-		 log_int("connections_max", o->connections_max),
-		 log_int("in_flight_max", o->in_flight_max),
-		 log_int("front_in_flight_max", o->front_in_flight_max),
-		 log_int("in_flight_total_max", o->in_flight_total_max),
-		 log_int("frame_max", o->frame_max),
-		 log_int("write_queue_max", o->write_queue_max),
-		 log_int("batch_max", o->batch_max),
-		 log_int("remembered_max", o->remembered_max));
-}
-
 static void closed_cb(uv_handle_t *handle)
 {
 	struct gateway *g = handle->data;
@@ -233,7 +217,8 @@ int gateway_new(uv_loop_t *loop, const struct gateway_options *options,
 	for (size_t i = 0; i < g->loop_count; i++) {
 		check(loop_start(g->loops[i], loop_ended, g) == 0);
 	}
-	log_bounds(g);
+	log_info("gateway serves", log_str("listen", gateway_address(g)),
+		 log_int("loops", options->loops));
 	*out = g;
 	return 0;
 }

@@ -17,6 +17,7 @@ struct key_set *key_set_hold(struct key_set *set);
 /** Give one hold back; the last frees it. NULL is allowed. */
 void key_set_drop(struct key_set *set);
 
+/** Borrowed, for as long as the set is held. */
 const struct token_keys *key_set_keys(const struct key_set *set);
 
 #endif

@@ -24,6 +24,7 @@ struct mailbox {
 	struct mail *first;
 };
 
+/** Start empty. */
 void mailbox_init(struct mailbox *m);
 /** Closes the sockets and drops the keys that nobody read. */
 void mailbox_close(struct mailbox *m);

@@ -45,7 +45,7 @@ static void raise_file_limit(void)
 				? (int64_t)limit.rlim_max - FILES_BESIDE
 				: FILES_BESIDE;
 		log_warn("fewer open files are allowed than "
-			 "gateway.connections needs",
+			 "gateway.connections_max needs",
 			 log_int("allowed", (int64_t)limit.rlim_max),
 			 log_int("connections_max", options.connections_max));
 	}

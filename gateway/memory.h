@@ -19,6 +19,7 @@ void memory_note(struct memory **m, size_t max, struct bytes activity,
 bool memory_find(const struct memory *m, struct bytes activity,
 		 Rain__RedPacket *packet);
 
+/** Forget all; *m is NULL then. */
 void memory_free(struct memory **m);
 
 #endif

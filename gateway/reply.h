@@ -12,7 +12,9 @@
 void reply_error(struct session *s, uint64_t seq, Rain__ErrorCode code,
 		 const char *message);
 
+/** The answer to a good Hello, from what s now is. */
 void reply_hello(struct session *s, uint64_t seq);
+/** The answer to a Ping: the server's time. */
 void reply_pong(struct session *s, uint64_t seq);
 
 /** The answer to a Grab. */
@@ -23,11 +25,13 @@ void reply_grab(struct session *s, uint64_t seq, const Rain__GrabReply *m);
 void reply_status(struct session *s, uint64_t seq, enum request_kind kind,
 		  Rain__Status status, const char *message);
 
-/* Answer an open request and detach it. */
-
+/** Answer an open REQUEST_GRAB or REQUEST_RESULT and detach it. */
 void reply_request(struct request *r, const Rain__GrabReply *m);
+/** Answer an open REQUEST_BALANCE and detach it. */
 void reply_request_balance(struct request *r, int64_t balance_cents,
 			   struct bytes currency);
+/** Answer an open request of any kind as reply_status() does, and detach
+ * it. */
 void reply_request_status(struct request *r, Rain__Status status,
 			  const char *message);
 

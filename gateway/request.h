@@ -83,7 +83,10 @@ void request_detach(struct request *r);
 /** Free a request that is not open. */
 void request_free(struct request *r);
 
+/** For whom it is asked; borrows from r. */
 struct bytes request_user(const struct request *r);
+
+/** The activity it is about, or empty; borrows from r. */
 struct bytes request_activity(const struct request *r);
 
 /** Call late(r) for every request whose deadline has passed; it detaches. */

@@ -9,9 +9,14 @@
 /* Each answers at once or accepts the request: then it is answered later,
  * exactly once, unless the connection closes before. */
 
+/** A tap: to the batcher, unless the connection knows the packet. */
 void requests_grab(struct session *s, uint64_t seq, const Rain__Grab *m);
+
+/** What became of a grab. */
 void requests_query_result(struct session *s, uint64_t seq,
 			   const Rain__QueryResult *m);
+
+/** What the ledger says. */
 void requests_query_balance(struct session *s, uint64_t seq,
 			    const Rain__QueryBalance *m);
 

@@ -46,6 +46,7 @@ void session_new(struct gateway_loop *l, int fd);
 void session_serve(struct session *s, struct bytes user, bool front,
 		   int64_t expires_ms);
 
+/** Its user, empty before Hello; borrows from s. */
 struct bytes session_user(const struct session *s);
 
 /** How many requests it may have in flight. */

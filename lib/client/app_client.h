@@ -62,15 +62,24 @@ void app_client_connect(struct app_client *c, struct stream_hub *hub,
  * is sent on a connection that is closing is dropped; on_close tells. user is
  * empty except on a connection with the scope front. */
 
+/** token: a JWT, see token.h. */
 uint64_t app_client_hello(struct app_client *c, struct bytes token);
+
 /** not_after_ms as in Grab: server time, or 0. */
 uint64_t app_client_grab(struct app_client *c, struct bytes activity,
 			 struct bytes user, uint32_t attempt,
 			 int64_t not_after_ms);
+
+/** not_after_ms: that of the grab asked about, or 0. */
 uint64_t app_client_query_result(struct app_client *c, struct bytes activity,
 				 struct bytes user, int64_t not_after_ms);
+
+/** The answer is the ledger's. */
 uint64_t app_client_query_balance(struct app_client *c, struct bytes user);
+
+/** The answer has the server's time, too. */
 uint64_t app_client_ping(struct app_client *c);
+
 /** Any message, for tests of what an app should not send. */
 void app_client_send(struct app_client *c, const Rain__ClientMessage *m);
 

@@ -30,7 +30,8 @@ static int64_t refused(enum refusal why)
 
 Test(bounds, requests_of_a_connection)
 {
-	static const char *const settings[] = { "gateway.in_flight=2", NULL };
+	static const char *const settings[] = { "gateway.in_flight_max=2",
+						NULL };
 	uint64_t seq[3];
 
 	start(settings);
@@ -57,7 +58,7 @@ Test(bounds, requests_of_a_connection)
 
 Test(bounds, requests_in_all)
 {
-	static const char *const settings[] = { "gateway.in_flight_total=1",
+	static const char *const settings[] = { "gateway.in_flight_total_max=1",
 						NULL };
 	uint64_t seq;
 
@@ -78,7 +79,8 @@ Test(bounds, requests_in_all)
 
 Test(bounds, connections)
 {
-	static const char *const settings[] = { "gateway.connections=1", NULL };
+	static const char *const settings[] = { "gateway.connections_max=1",
+						NULL };
 
 	start(settings);
 	rig_hello(&rig, &app, "alice", false);
@@ -97,7 +99,7 @@ Test(bounds, connections)
 
 Test(bounds, a_frame)
 {
-	static const char *const settings[] = { "gateway.frame=512", NULL };
+	static const char *const settings[] = { "gateway.frame_max=512", NULL };
 	uint8_t big[1024] = { 0, 0, 2, 1 };
 
 	start(settings);
@@ -110,7 +112,7 @@ Test(bounds, a_frame)
 
 Test(bounds, a_slow_reader)
 {
-	static const char *const settings[] = { "gateway.write_queue=4KiB",
+	static const char *const settings[] = { "gateway.write_queue_max=4KiB",
 						NULL };
 	int small = 4096;
 	uv_os_fd_t fd;

@@ -52,7 +52,7 @@ static void front_grabs(struct app *a, unsigned n)
 Test(grab, those_of_a_turn_go_in_one_call)
 {
 	static struct app front;
-	static const char *const settings[] = { "gateway.batch=10", NULL };
+	static const char *const settings[] = { "gateway.batch_max=10", NULL };
 
 	start(false, settings);
 	rig_hello(&rig, &front, "web", true);
@@ -190,7 +190,8 @@ Test(grab, the_only_provider_dies_and_the_outcome_is_pending)
 Test(grab, without_budget_nothing_is_asked_again)
 {
 	static const char *const settings[] = { "gateway.retry_percent=0",
-						"gateway.retry_burst=0", NULL };
+						"gateway.retry_burst_max=0",
+						NULL };
 
 	start(true, settings);
 	rig.grabs[0].mode = FAKE_DIE;
