@@ -10,12 +10,13 @@
 struct change {
 	const char *operation;
 	const char *reason;
-	int to; /* where it leads from every state; else 0 */
+	int to; /* in this state it was certainly done */
 };
 
 static const struct change pausing = { "pause", "an operator paused it",
 				       RAIN__STATE__STATE_PAUSED };
-static const struct change resuming = { "resume", "an operator resumed it", 0 };
+static const struct change resuming = { "resume", "an operator resumed it",
+					RAIN__STATE__OPEN };
 static const struct change closing = { "close", "an operator closed it",
 				       RAIN__STATE__CLOSED };
 static const struct change cancelling = { "cancel", "an operator cancelled it",
@@ -26,16 +27,17 @@ struct change_op {
 	const struct change *change;
 };
 
-/* The reply was lost; the state tells, where only this leads to it. */
+/* The reply was lost; the state tells, but for a halted activity: PAUSED may be
+ * what it is after this resume, or what it was before. */
 static void look_again_cb(void *ctx, const struct activity_view *view,
 			  const char *why)
 {
 	struct change_op *c = ctx;
 
 	(void)why;
-	if (view != NULL && view->known && c->change->to != 0 &&
-	    view->state == c->change->to) {
-		op_changed(c->op.svc, op_id(&c->op));
+	if (view != NULL && view->known && view->state == c->change->to) {
+		op_told(c->op.svc, op_id(&c->op), c->change->operation,
+			RAIN__OUTCOME__DONE, "the reply of Redis was lost");
 		op_reply(&c->op, view, RAIN__OUTCOME__DONE,
 			 "done, although the reply of Redis was lost");
 		return;
@@ -60,9 +62,7 @@ static void change_cb(void *ctx, enum redis_outcome outcome,
 	}
 	told = reply != NULL ? op_outcome(reply, message)
 			     : op_failure(outcome, error, message);
-	if (told == RAIN__OUTCOME__DONE) {
-		op_changed(op->svc, op_id(op));
-	}
+	op_told(op->svc, op_id(op), c->change->operation, told, message);
 	op_finish(op, told, "%s", message);
 }
 
@@ -127,9 +127,7 @@ static void rewind_cb(void *ctx, enum redis_outcome outcome,
 		bare.rest_count = 0;
 		told = op_outcome(&bare, message);
 	}
-	if (told == RAIN__OUTCOME__DONE) {
-		op_changed(op->svc, op_id(op));
-	}
+	op_told(op->svc, op_id(op), "rewind", told, message);
 	op_finish(op, told, "%s", message);
 }
 

@@ -80,7 +80,8 @@ static void look_again_cb(void *ctx, const struct activity_view *view,
 			 "of Redis): create it again");
 		return;
 	}
-	op_changed(c->op.svc, op_id(&c->op));
+	op_told(c->op.svc, op_id(&c->op), "create", RAIN__OUTCOME__DONE,
+		"the reply of Redis was lost");
 	op_reply(&c->op, view, RAIN__OUTCOME__DONE,
 		 "created, although the reply of Redis was lost");
 }
@@ -99,9 +100,7 @@ static void created_cb(void *ctx, enum redis_outcome outcome,
 	}
 	told = reply != NULL ? op_outcome(reply, message)
 			     : op_failure(outcome, error, message);
-	if (told == RAIN__OUTCOME__DONE) {
-		op_changed(c->op.svc, op_id(&c->op));
-	}
+	op_told(c->op.svc, op_id(&c->op), "create", told, message);
 	op_finish(&c->op, told, "%s", message);
 }
 

@@ -43,7 +43,7 @@ void job_start(struct activity_op *op, const struct activity_job_kind *kind)
 	}
 	if (job != NULL) {
 		op_finish(op, RAIN__OUTCOME__CONFLICT, "it is %s right now",
-			  job->kind->name);
+			  job->kind->doing);
 		return;
 	}
 	if (svc->stopping || HASH_COUNT(svc->jobs) >= JOBS_MAX) {
@@ -73,9 +73,8 @@ void job_end(struct activity_job *job, Rain__Outcome outcome, const char *fmt,
 	(void)vsnprintf(message, sizeof(message), fmt, args);
 	va_end(args);
 	HASH_DEL(job->svc->jobs, job);
-	if (outcome == RAIN__OUTCOME__DONE) {
-		op_changed(job->svc, bytes_str(job->id));
-	}
+	op_told(job->svc, bytes_str(job->id), job->kind->operation, outcome,
+		message);
 	/* The last answer may free the service. */
 	LL_FOREACH_SAFE(job->ops, op, next)
 	{

@@ -19,7 +19,8 @@ enum { JOBS_MAX = 4, JOB_TRIES = 3 };
 struct activity_job;
 
 struct activity_job_kind {
-	const char *name; /* for people: "being loaded" */
+	const char *operation; /* "preload" */
+	const char *doing;     /* for people: "being loaded" */
 	/** The activity is known and its data readable. */
 	void (*begin)(struct activity_job *job);
 	/** amounts are those of the plan. */

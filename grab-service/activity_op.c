@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "proto/proto_util.h"
 
 void *op_new(struct activity_service *svc, struct dubbo_call *call, size_t size)
@@ -83,9 +84,16 @@ void op_step(struct activity_op *op, const struct redis_script *script,
 		 op_timeout(op), done, ctx);
 }
 
-void op_changed(struct activity_service *svc, struct bytes activity_id)
+void op_told(struct activity_service *svc, struct bytes activity_id,
+	     const char *operation, Rain__Outcome outcome, const char *message)
 {
-	if (svc->deps.changed != NULL) {
+	const ProtobufCEnumValue *name = protobuf_c_enum_descriptor_get_value(
+		&rain__outcome__descriptor, (int)outcome);
+
+	log_info("operator", log_str("operation", operation),
+		 log_bytes("activity", activity_id),
+		 log_str("outcome", name->name), log_str("message", message));
+	if (outcome == RAIN__OUTCOME__DONE && svc->deps.changed != NULL) {
 		svc->deps.changed(svc->deps.ctx, activity_id);
 	}
 }

@@ -75,8 +75,9 @@ Rain__Outcome op_outcome(const struct step_reply *reply,
 Rain__Outcome op_failure(enum redis_outcome outcome, struct bytes error,
 			 char message[OP_MESSAGE_MAX]);
 
-/** Tell whoever cares that the activity changed. */
-void op_changed(struct activity_service *svc, struct bytes activity_id);
+/** How a change ended: for the log and, if it is done, for whoever cares. */
+void op_told(struct activity_service *svc, struct bytes activity_id,
+	     const char *operation, Rain__Outcome outcome, const char *message);
 
 /* The handlers, by file; all are dubbo_method_cb with the service as ctx. */
 void activity_create(void *ctx, struct dubbo_call *call, struct bytes argument);

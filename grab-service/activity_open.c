@@ -161,7 +161,8 @@ static void begin(struct activity_job *job)
 }
 
 static const struct activity_job_kind opening = {
-	.name = "being checked",
+	.operation = "open",
+	.doing = "being checked",
 	.begin = begin,
 	.allocated = read_page,
 };

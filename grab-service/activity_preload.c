@@ -134,7 +134,8 @@ static void start_loading_cb(void *ctx, enum redis_outcome outcome,
 		}
 	} else if (reply->code == STEP_OK || reply->code == STEP_ALREADY) {
 		job->tries = 0;
-		op_changed(job->svc, bytes_str(job->id));
+		op_told(job->svc, bytes_str(job->id), "loading",
+			RAIN__OUTCOME__DONE, "");
 		job_allocate(job);
 	} else {
 		end_with_code(job, reply);
@@ -159,7 +160,8 @@ static void begin(struct activity_job *job)
 }
 
 static const struct activity_job_kind preload = {
-	.name = "being loaded",
+	.operation = "preload",
+	.doing = "being loaded",
 	.begin = begin,
 	.allocated = allocated,
 };

@@ -317,21 +317,3 @@ Test(activity_state, rewind_moves_the_cursors_back)
 					  "events generation owner"),
 			 "1\n0\n2\n");
 }
-
-Test(activity_state, a_lost_reply_is_looked_after)
-{
-	struct activity_call c;
-
-	open_with(3);
-	/* The command waits in a frozen Redis until the connection is cut. */
-	redis_server_pause(&g.server);
-	activity_send_id(&g, &c, "close", "quiz");
-	for (int i = 0; i < 20; i++) {
-		uv_run(&g.loop, UV_RUN_NOWAIT);
-	}
-	redis_server_resume(&g.server);
-	activity_wait(&g, &c);
-	activity_take(&g, &c);
-	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
-	cr_assert_eq(g.activity->state, RAIN__STATE__CLOSED);
-}

@@ -56,7 +56,7 @@ static void start_redis_client(struct activity_rig *g)
 	int rv;
 
 	redis_defaults(&o);
-	o.url = g->server.url;
+	o.url = g->proxy.listener != NULL ? g->proxy_url : g->server.url;
 	o.backoff_min_ms = 5;
 	o.backoff_max_ms = 50;
 	rv = redis_new(g->hub, &o, &g->redis);
@@ -102,6 +102,14 @@ void activity_rig_replace(struct activity_rig *g, uint64_t chunk)
 	RUN_UNTIL(&g->loop, dubbo_client_ready(g->client) > 0);
 }
 
+void activity_rig_through_proxy(struct activity_rig *g)
+{
+	(void)snprintf(g->proxy_url, sizeof(g->proxy_url), "unix:%s/proxy",
+		       g->server.dir);
+	cut_proxy_open(&g->proxy, g->hub, g->proxy_url, g->server.url);
+	activity_rig_replace(g, 500);
+}
+
 void activity_rig_close(struct activity_rig *g)
 {
 	activity_call_close(&g->call);
@@ -109,6 +117,9 @@ void activity_rig_close(struct activity_rig *g)
 	ledger_free(g->asks);
 	fake_ledger_stop(&g->ledger);
 	redis_free(g->redis);
+	if (g->proxy.listener != NULL) {
+		cut_proxy_close(&g->proxy);
+	}
 	uv_run(&g->loop, UV_RUN_NOWAIT);
 	stream_hub_free(g->hub);
 	turns_end(&g->loop);

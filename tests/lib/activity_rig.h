@@ -11,6 +11,7 @@
 
 #include "client/dubbo_client.h"
 #include "grab-service/activity_service.h"
+#include "lib/cut_proxy.h"
 #include "lib/fake_ledger.h"
 #include "lib/redis_server.h"
 #include "rain/activity_service.pb-c.h"
@@ -34,6 +35,8 @@ struct activity_rig {
 	struct activity_service *service;
 	struct dubbo_server *provider;
 	struct dubbo_client *client;
+	struct cut_proxy proxy; /* in use if it has a listener */
+	char proxy_url[104];
 	int changed;         /* how often the service told of a change */
 	char changed_id[80]; /* of which */
 
@@ -51,6 +54,9 @@ void activity_rig_close(struct activity_rig *g);
 /** Another ActivityService instead of this one, as after a crash: what the old
  * one was doing is never finished. */
 void activity_rig_replace(struct activity_rig *g, uint64_t chunk);
+
+/** The same, and its way to Redis leads through proxy. */
+void activity_rig_through_proxy(struct activity_rig *g);
 
 /** Call a method; the reply comes later. */
 void activity_send(struct activity_rig *g, struct activity_call *c,
