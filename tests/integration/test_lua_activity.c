@@ -151,6 +151,9 @@ Test(lua_activity, a_rain_from_open_to_unlinked)
 	EXPECT("ALREADY", &s, &lua_activity, "a", "unlink", "");
 	EXPECT("UNLINKED", &s, &lua_activity, "a", "settled", "", "");
 	EXPECT("UNLINKED", &s, &lua_relay_read, "a", "-1", "9", "-1", "9");
+	cr_assert_str_eq(reply.at[8], "1");
+	cr_assert_str_eq(reply.at[9], "8");
+	cr_assert_str_eq(reply.at[10], "0");
 	EXPECT("UNLINKED", &s, &lua_relay, "a", "rewind", "", "", "0");
 	EXPECT("ALREADY", &s, &lua_activity, "a", "create", "", "plan",
 	       "plan of a with 3");

@@ -233,3 +233,46 @@ Test(lua_refuse, everything_after_a_restart_of_redis)
 	EXPECT("OK", &s, &lua_activity, "a", "halt", "", "evidence", "lost");
 	cr_assert_str_eq(lua_meta(&s, "a", "reason"), "lost");
 }
+
+/* lua/README.md lists what the user of Redis must be allowed: a whole life of
+ * an activity needs no more. */
+Test(lua_refuse, the_commands_that_are_listed_are_enough)
+{
+	static const char *const commands[] = {
+		"eval",   "evalsha", "time",  "info",    "type",   "hget",
+		"hmget",  "hset",    "hdel",  "hgetall", "hlen",   "llen",
+		"lindex", "lrange",  "lpush", "rpop",    "unlink",
+	};
+	const char *argv[40] = { "ACL", "SETUSER", "default", "-@all" };
+	char words[32][16];
+	int argc = 4;
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		(void)snprintf(words[i], sizeof(words[i]), "+%s", commands[i]);
+		argv[argc++] = words[i];
+	}
+	cr_assert_str_eq(redis_server_askv(&s, argc, argv), "OK");
+	lua_open(&s, "b", 2);
+	EXPECT("OK", &s, &lua_grab, "b", "me", "u", LATER, "v", "0");
+	EXPECT("OK", &s, &lua_result, "b", "u", "0");
+	EXPECT("OK", &s, &lua_relay, "b", "acquire", "me", "0", "9000");
+	EXPECT("OK", &s, &lua_relay_read, "b", "-1", "9", "-1", "9");
+	EXPECT("OK", &s, &lua_relay, "b", "advance", "me", "1", "1", "1");
+	EXPECT("OK", &s, &lua_activity, "b", "halt", "", "evidence", "why");
+	EXPECT("OK", &s, &lua_activity, "b", "resume", "", "");
+	redis_server_ask(&s, "HSET rain:{b}:meta incarnation before");
+	EXPECT("WITNESS", &s, &lua_fence, "b", "stamp", "me", "1", "1", "1",
+	       "9000");
+	EXPECT("OK", &s, &lua_fence, "b", "confirm", "me", "1", "u", "6", "5");
+	EXPECT("OK", &s, &lua_fence, "b", "stamp", "me", "1", "1", "1", "0");
+	EXPECT("OK", &s, &lua_fence, "b", "leave", "me");
+	EXPECT("OK", &s, &lua_activity, "b", "close", "", "");
+	EXPECT("OK", &s, &lua_activity, "b", "counted", "", "100", "1");
+	EXPECT("OK", &s, &lua_activity, "b", "halt", "", "evidence", "why");
+	EXPECT("OK", &s, &lua_activity, "b", "close", "", "");
+	EXPECT("OK", &s, &lua_activity, "b", "counted", "", "100", "1");
+	EXPECT("OK", &s, &lua_activity, "b", "settled", "", "");
+	EXPECT("OK", &s, &lua_relay, "b", "advance", "me", "1", "1",
+	       redis_server_ask(&s, "LLEN rain:{b}:events"));
+	EXPECT("OK", &s, &lua_activity, "b", "unlink", "");
+}
