@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "lua/scripts.h"
+#include "rain/activity_service.pb-c.h"
 
 #include "step.h"
 
@@ -54,6 +55,13 @@ static void halt_cb(void *ctx, enum redis_outcome outcome,
 	free(h);
 }
 
+/* Not one that is halted already, as far as we know. */
+static bool due(const struct grab_env *env, const struct activity *a)
+{
+	return !a->halting && uv_now(env->loop) >= a->halt_after_ms &&
+	       a->state != RAIN__STATE__HALTED;
+}
+
 /* What made us halt is found again by the next reply if this one is lost, so
  * nothing is repeated here. */
 static void halt(struct grab_env *env, struct activity *a, const char *kind,
@@ -67,7 +75,7 @@ static void halt(struct grab_env *env, struct activity *a, const char *kind,
 	};
 	struct halt *h;
 
-	if (a->halting || uv_now(env->loop) < a->halt_after_ms) {
+	if (!due(env, a)) {
 		return;
 	}
 	h = xmalloc(sizeof *h);
@@ -94,7 +102,10 @@ void halt_element(struct grab_env *env, struct activity *a, uint64_t seq)
 
 void halt_evidence(struct grab_env *env, struct activity *a, const char *reason)
 {
-	log_error("evidence against an activity", log_str("activity", a->id),
-		  log_str("reason", reason));
+	if (due(env, a)) {
+		log_error("evidence against an activity",
+			  log_str("activity", a->id),
+			  log_str("reason", reason));
+	}
 	halt(env, a, "evidence", reason);
 }

@@ -106,13 +106,14 @@ void publish_claims(struct track *t, const redisReply *list)
 		struct bytes text = bytes_make(e->str, e->len);
 		uint64_t position = t->claims.sent + 1;
 		struct claim claim;
-		const char *why = "its seq is not its position";
+		const char *why = "not text";
 
 		if (window_room(&t->claims) == 0) {
 			return;
 		}
 		if (e->type != REDIS_REPLY_STRING ||
 		    !claim_parse(text, &claim, &why) || claim.seq != position) {
+			why = why != NULL ? why : "its seq is not its position";
 			block(t, position, text, why);
 			halt_element(t->relay->env, t->activity, position);
 			return;

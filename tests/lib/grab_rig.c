@@ -1,5 +1,6 @@
 #include "lib/grab_rig.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,14 +17,14 @@ const char *rig_kafka(void)
 	return getenv("KAFKA_BOOTSTRAP");
 }
 
-void rig_open(struct grab_rig *rig)
+static void open_with(struct grab_rig *rig, const char *const *args)
 {
-	static const char *const args[] = { "--appendonly", "yes",
-					    "--appendfsync", "always", NULL };
 	static const char *const names[3] = { "activities", "claims", "dlq" };
 	uint8_t id[8];
 	char hex[17];
 
+	/* As service_main() does. */
+	(void)signal(SIGPIPE, SIG_IGN);
 	memset(rig, 0, sizeof *rig);
 	rand_bytes(id, sizeof id);
 	hex_encode(id, sizeof id, hex);
@@ -38,6 +39,19 @@ void rig_open(struct grab_rig *rig)
 	rig->ledger.topics[1] = rig->topic[1];
 	rig->ledger.partitions = RIG_PARTITIONS;
 	fake_ledger_start(&rig->ledger, rig->hub);
+}
+
+void rig_open(struct grab_rig *rig)
+{
+	static const char *const args[] = { "--appendonly", "yes",
+					    "--appendfsync", "always", NULL };
+
+	open_with(rig, args);
+}
+
+void rig_open_forgetful(struct grab_rig *rig)
+{
+	open_with(rig, NULL);
 }
 
 /* ---- A service ---- */

@@ -51,6 +51,9 @@ struct rig_got {
 
 /** Redis (with an AOF that is written at once) and the ledger. */
 void rig_open(struct grab_rig *rig);
+/** The same with a Redis that keeps what SAVE saved, and loses the rest when
+ * it is killed. */
+void rig_open_forgetful(struct grab_rig *rig);
 /** Everything still running is stopped; the loop must come to its end. */
 void rig_close(struct grab_rig *rig);
 

@@ -1,0 +1,125 @@
+/* What happens to an activity by itself: closed at its end, counted, settled,
+ * unlinked, out of the set. Needs a broker. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "lib/grab_rig.h"
+#include "rain/gateway.pb-c.h"
+
+static struct grab_rig rig;
+static struct rig_got got;
+
+static void start(void)
+{
+	rig_open(&rig);
+}
+
+static void stop(void)
+{
+	rig_close(&rig);
+}
+
+TestSuite(relay_keeper, .init = start, .fini = stop, .timeout = 90);
+
+static void list_activity(void)
+{
+	redis_server_ask(&rig.redis, "SADD rain:activities a");
+}
+
+static int set_size(void)
+{
+	return atoi(redis_server_ask(&rig.redis, "SCARD rain:activities"));
+}
+
+Test(relay_keeper, from_the_end_to_out_of_the_set)
+{
+	char end[24];
+
+	lua_open(&rig.redis, "a", 2500);
+	(void)snprintf(end, sizeof end, "%lld", lua_now(&rig.redis) + 1000);
+	redis_server_ask(&rig.redis, "HSET rain:{a}:meta end_ms %s", end);
+	list_activity();
+	rig_service(&rig, 0, true, NULL);
+	rig_grab(&rig, 0, "a", "w", &got);
+	cr_assert_eq(got.status, RAIN__STATUS__WON);
+
+	rig_until_meta(&rig, "a", "state", "CLOSED");
+	cr_assert_geq(lua_now(&rig.redis), strtoll(end, NULL, 10) + 50);
+	rig_until_meta(&rig, "a", "leftover_cents", "249900");
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "final_left"), "2499");
+
+	/* Settled only when the ledger has seen this, and refunded. */
+	rig.ledger.known = true;
+	rig.ledger.revision = 4;
+	rig.ledger.refund_done = true;
+	rig.ledger.totals_asked = 0;
+	RUN_UNTIL(&rig.loop, rig.ledger.totals_asked > 2);
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "state"), "CLOSED");
+	rig.ledger.revision = 6;
+	rig.ledger.held_cents = 100;
+	rig_until_meta(&rig, "a", "state", "SETTLED");
+
+	/* Money is held: the lists stay. */
+	rig.ledger.totals_asked = 0;
+	RUN_UNTIL(&rig.loop, rig.ledger.totals_asked > 0);
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "unlinked"), "(nil)");
+	cr_assert_eq(set_size(), 1);
+}
+
+Test(relay_keeper, unlinked_when_all_is_published_and_nothing_is_held)
+{
+	lua_open(&rig.redis, "a", 3);
+	list_activity();
+	rig_service(&rig, 0, true, NULL);
+	rig_grab(&rig, 0, "a", "w", &got);
+	rig.ledger.known = true;
+	rig.ledger.revision = 100;
+	rig.ledger.refund_done = true;
+	rig.ledger.record_user = "w";
+	EXPECT("OK", &rig.redis, &lua_activity, "a", "close", "", "r");
+	rig_until_meta(&rig, "a", "unlinked", "1");
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "leftover_cents"), "200");
+	RUN_UNTIL(&rig.loop, set_size() == 0);
+	cr_assert_str_eq(redis_server_ask(&rig.redis,
+					  "EXISTS rain:{a}:packets "
+					  "rain:{a}:users rain:{a}:claims "
+					  "rain:{a}:events"),
+			 "0");
+	cr_assert_str_eq(rig_relay(&rig, "a", "claims"), "1");
+	cr_assert_str_eq(rig_relay(&rig, "a", "events"), "6");
+	rig_grab(&rig, 0, "a", "w", &got);
+	cr_assert_eq(got.status, RAIN__STATUS__ALREADY_GRABBED);
+	rig_grab(&rig, 0, "a", "u", &got);
+	cr_assert_eq(got.status, RAIN__STATUS__ENDED);
+}
+
+Test(relay_keeper, crash_between_unlink_and_the_set_is_mended)
+{
+	lua_open(&rig.redis, "a", 3);
+	EXPECT("OK", &rig.redis, &lua_activity, "a", "close", "", "r");
+	EXPECT("OK", &rig.redis, &lua_activity, "a", "counted", "", "300", "3");
+	EXPECT("OK", &rig.redis, &lua_activity, "a", "settled", "", "r");
+	redis_server_ask(&rig.redis, "HSET rain:{a}:relay claims 0 events 6");
+	EXPECT("OK", &rig.redis, &lua_activity, "a", "unlink", "");
+	list_activity();
+	rig_service(&rig, 0, true, NULL);
+	RUN_UNTIL(&rig.loop, set_size() == 0);
+}
+
+Test(relay_keeper, cancelled_is_settled_when_all_is_back)
+{
+	lua_load(&rig.redis, "a", 3);
+	EXPECT("OK", &rig.redis, &lua_activity, "a", "cancel", "", "rain");
+	list_activity();
+	rig.ledger.known = true;
+	rig.ledger.state = "CANCELLED";
+	rig.ledger.revision = 4;
+	rig.ledger.funded_cents = 300;
+	rig_service(&rig, 0, true, NULL);
+	RUN_UNTIL(&rig.loop, rig.ledger.totals_asked > 2);
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "state"), "CANCELLED");
+	rig.ledger.refunded_cents = 300;
+	rig_until_meta(&rig, "a", "state", "SETTLED");
+	rig_until_meta(&rig, "a", "unlinked", "1");
+	RUN_UNTIL(&rig.loop, set_size() == 0);
+}
