@@ -21,7 +21,7 @@
 
 enum {
 	REDIS_QUEUED_MAX = 4 << 20, /* unsent bytes; above, commands wait */
-	REDIS_REPLY_MAX = 64 << 20, /* bytes of one reply */
+	REDIS_REPLY_MAX = 16 << 20, /* bytes of one reply */
 	REDIS_POLL_MIN_MS = 100,    /* a LOADING server, doubling */
 	REDIS_POLL_MAX_MS = 1000,
 };

@@ -86,19 +86,34 @@ Test(redis_fake, every_row)
 	}
 }
 
+static struct fake_conn *last;
+
+static void keep_cb(struct fake_conn *c, const redisReply *command)
+{
+	(void)command;
+	last = c;
+}
+
 Test(redis_fake, no_master_all_that_was_sent_gets_its_own_answer)
 {
 	struct answer a[5];
 
-	f.on_command = say_cb;
+	f.on_command = keep_cb;
 	start(NULL);
 	rig_ready(&g, true);
-	rig_send(&g, &a[0], 5000, "SAY +before");
-	rig_send(&g, &a[1], 5000, "SAY -READONLY You can't write");
-	rig_send(&g, &a[2], 5000, "SAY -READONLY You can't write");
-	rig_send(&g, &a[3], 5000, "SAY +after");
+	for (int i = 0; i < 4; i++) {
+		rig_send(&g, &a[i], 9000, "INCR a");
+	}
+	RUN_UNTIL(&g.loop, f.commands == 4);
+	fake_say(last, "+before\r\n-READONLY You can't write\r\n");
 	rig_answer(&g, &a[1]);
-	rig_send(&g, &a[4], 5000, "SAY +elsewhere");
+	cr_assert_not(redis_ready(g.redis));
+	f.on_command = say_cb;
+	rig_send(&g, &a[4], 9000, "SAY +elsewhere");
+	rig_spin(&g, 20);
+	cr_assert_eq(f.accepted, 1);
+	cr_assert_eq(f.commands, 4);
+	fake_say(last, "-READONLY You can't write\r\n+after\r\n");
 	rig_all(&g);
 	cr_assert_eq(a[2].outcome, REDIS_NOT_EXECUTED);
 	cr_assert_str_eq(a[3].text, "after");
@@ -218,14 +233,6 @@ Test(redis_fake, cut_after_every_byte)
 				      (uint64_t)cut_after + 1);
 	}
 	cr_assert_geq(f.accepted, (int)sizeof(cut_reply));
-}
-
-static struct fake_conn *last;
-
-static void keep_cb(struct fake_conn *c, const redisReply *command)
-{
-	(void)command;
-	last = c;
 }
 
 Test(redis_fake, a_reply_in_single_bytes)
@@ -363,7 +370,7 @@ static void flood_cb(struct fake_conn *c, const redisReply *command)
 {
 	(void)command;
 	fake_say(c, "$200000000\r\n");
-	for (int i = 0; i < 80; i++) {
+	for (int i = 0; i < 17; i++) {
 		fake_say_bytes(c, bytes_make(flood, sizeof(flood)));
 	}
 }
