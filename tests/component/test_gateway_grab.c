@@ -1,5 +1,7 @@
 /* A grab from the app's socket to the services and back: batches, what the
  * connection remembers, what is asked again, what is not known. */
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "lib/gateway_rig.h"
 #include "proto/frame.h"
@@ -312,4 +314,65 @@ Test(grab, result_and_balance)
 	seq = app_client_query_result(&app.client, BYTES("quiz"), BYTES(""), 0);
 	cr_assert_eq(status_of(seq), RAIN__STATUS__PENDING);
 	stop();
+}
+
+enum { CROWD = 10, TAPS = 60 };
+
+static bool all_answered(const struct app *crowd)
+{
+	for (size_t i = 0; i < CROWD; i++) {
+		if (crowd[i].count < 1 + TAPS) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Whatever the services do: one answer to every seq. */
+Test(grab, every_request_has_exactly_one_answer)
+{
+	static const enum fake_mode modes[] = { FAKE_ANSWER, FAKE_HOLD,
+						FAKE_FAIL, FAKE_THROW,
+						FAKE_ODD };
+	static const char *const settings[] = { "gateway.try_time=60ms",
+						"gateway.in_flight_max=1000",
+						NULL };
+	static struct app crowd[CROWD];
+
+	rig_start(&rig, true, settings);
+	rig_ready(&rig);
+	srand(7);
+	for (size_t i = 0; i < CROWD; i++) {
+		rig_hello(&rig, &crowd[i], "alice", false);
+	}
+	for (unsigned tap = 0; tap < TAPS; tap++) {
+		for (size_t i = 0; i < CROWD; i++) {
+			(void)app_client_grab(&crowd[i].client, BYTES("quiz"),
+					      BYTES(""), tap % 3, 0);
+		}
+		for (size_t i = 0; i < 2; i++) {
+			struct fake *f = &rig.grabs[i];
+
+			f->mode = modes[(unsigned)rand() % 5];
+			f->dubbo_status = DUBBO_STATUS_SERVER_ERROR;
+			if (f->mode == FAKE_ANSWER || f->held_count > 40) {
+				fake_release(f);
+			}
+		}
+		(void)uv_run(&rig.loop, UV_RUN_ONCE);
+		(void)uv_run(&rig.loop, UV_RUN_ONCE);
+	}
+	rig.grabs[0].mode = FAKE_DIE;
+	rig.grabs[1].mode = FAKE_ANSWER;
+	RUN_UNTIL(&rig.loop, all_answered(crowd));
+	fake_release(&rig.grabs[0]);
+	for (size_t i = 0; i < CROWD; i++) {
+		for (uint64_t seq = 2; seq < 2 + TAPS; seq++) {
+			cr_assert_eq(app_answer(&crowd[i], seq)->kind,
+				     ANSWER_GRAB);
+		}
+		cr_assert_eq(crowd[i].count, 1 + TAPS);
+		rig_close(&rig, &crowd[i]);
+	}
+	rig_stop(&rig);
 }
