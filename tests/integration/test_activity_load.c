@@ -1,8 +1,10 @@
 /* ActivityService.preload and open: every packet of the plan, once. */
 #include <criterion/criterion.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/rand.h"
 #include "grab-service/allocate.h"
 #include "grab-service/claim.h"
 #include "lib/activity_rig.h"
@@ -138,64 +140,71 @@ Test(activity_load, who_asks_meanwhile_waits_for_the_same)
 	cr_assert_eq(g.activity->loaded, 3000);
 }
 
+/* What the plan of quiz is, read as anybody could who may see the seed. */
+struct known {
+	uint64_t base;
+	int64_t amounts[2000];
+};
+
+static void learn(struct known *k)
+{
+	const struct allocate_rule rule = { 200000, 2000, 1, 0 };
+	uint8_t seed[ALLOCATE_SEED];
+	const char *hex =
+		redis_server_ask(&g.server, "HGET rain:{quiz}:meta seed");
+
+	cr_assert_eq(hex_decode(hex, strlen(hex), seed, sizeof(seed)), 0);
+	allocate(seed, &rule, k->amounts);
+	k->base = strtoull(
+		redis_server_ask(&g.server, "HGET rain:{quiz}:meta id_base"),
+		NULL, 10);
+}
+
+/* Push the next 7 packets as another process would; false at the end. */
+static bool push_seven(const struct known *k)
+{
+	unsigned offset = (unsigned)atoi(
+		redis_server_ask(&g.server, "LLEN rain:{quiz}:packets"));
+	char texts[7][PACKET_TEXT_MAX], id[24], number[24];
+	const char *args[9] = { number };
+
+	if (offset + 7 > 2000) {
+		return false;
+	}
+	(void)snprintf(number, sizeof(number), "%u", offset);
+	for (unsigned i = 0; i < 7; i++) {
+		struct packet p = { .amount_cents = k->amounts[offset + i] };
+
+		(void)snprintf(id, sizeof(id), "%" PRIu64,
+			       k->base + offset + i);
+		p.red_packet_id = bytes_str(id);
+		(void)packet_format(&p, texts[i]);
+		args[i + 1] = texts[i];
+	}
+	lua_run(&g.server, &lua_preload, "quiz", args);
+	cr_assert_str_eq(reply.at[1], "OK");
+	return true;
+}
+
 /* Two processes push the same plan at once: the offsets keep it one list. */
 Test(activity_load, another_process_loads_the_same)
 {
+	static struct known k;
 	struct activity_call c;
-	const char *length;
+	int pushed = 0;
 
 	create("quiz", 2000);
+	learn(&k);
 	activity_rig_replace(&g, 100);
 	activity_send_id(&g, &c, "preload", "quiz");
 	RUN_UNTIL(&g.loop,
 		  atoi(redis_server_ask(&g.server,
 					"LLEN rain:{quiz}:packets")) >= 100);
-	/* What the other one pushes next is a chunk of 7. */
-	for (int i = 0; i < 20; i++) {
-		const char *args[9] = { NULL };
-		char texts[7][PACKET_TEXT_MAX], offset[24];
-		int64_t amounts[2000];
-		uint8_t seed[ALLOCATE_SEED];
-		const char *hex = redis_server_ask(
-			&g.server, "HGET rain:{quiz}:meta %s", "seed");
-
-		for (int k = 0; k < ALLOCATE_SEED; k++) {
-			unsigned byte = 0;
-
-			(void)sscanf(hex + 2 * k, "%2x", &byte);
-			seed[k] = (uint8_t)byte;
-		}
-		allocate(seed, &(struct allocate_rule){ 200000, 2000, 1, 0 },
-			 amounts);
-		length =
-			redis_server_ask(&g.server, "LLEN rain:{quiz}:packets");
-		(void)snprintf(offset, sizeof(offset), "%s", length);
-		if (atoi(offset) + 7 > 2000) {
-			break;
-		}
-		for (int k = 0; k < 7; k++) {
-			unsigned long long id = strtoull(
-				redis_server_ask(&g.server,
-						 "HGET rain:{quiz}:meta %s",
-						 "id_base"),
-				NULL, 10);
-			char digits[24];
-
-			(void)snprintf(digits, sizeof(digits), "%llu",
-				       id + (unsigned)(atoi(offset) + k));
-			(void)packet_format(
-				&(struct packet){
-					.red_packet_id = bytes_str(digits),
-					.amount_cents =
-						amounts[atoi(offset) + k] },
-				texts[k]);
-			args[k + 1] = texts[k];
-		}
-		args[0] = offset;
-		lua_run(&g.server, &lua_preload, "quiz", args);
-		cr_assert_str_eq(reply.at[1], "OK");
+	while (pushed < 20 && push_seven(&k)) {
+		pushed++;
 		uv_run(&g.loop, UV_RUN_NOWAIT);
 	}
+	cr_assert(pushed > 0);
 	activity_wait(&g, &c);
 	activity_take(&g, &c);
 	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
