@@ -22,6 +22,7 @@ libsqlite3-dev|keeps the ledger
 libssl-dev|hashes and the packets' random stream
 uthash-dev|hash tables
 libcriterion-dev|runs the unit tests
+python3|checks the house rules
 TEXT
 }
 
@@ -35,7 +36,6 @@ TEXT
 
 packages_test() {
 	cat <<'TEXT'
-python3|house rules are a test
 procps|tests look at the processes they start
 git|house rules read the list of files
 TEXT
