@@ -2,11 +2,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/log.h"
 #include "lua/scripts.h"
-#include "proto/proto_util.h"
 #include "rain/activity_service.pb-c.h"
 
 #include "halt.h"
@@ -18,19 +16,7 @@ enum {
 	REASON_MAX = 256,
 	AGAIN_MS = 200,   /* between two questions about evidence */
 	HALTED_MS = 5000, /* between two looks at what was lost */
-	ENDS_TIMEOUT_MS = 5000,
 };
-
-void fence_init(struct fence *f)
-{
-	*f = (struct fence){ 0 };
-}
-
-void fence_close(struct fence *f)
-{
-	free(f->ends);
-	*f = (struct fence){ 0 };
-}
 
 void fence_needed(struct grab_env *env, struct activity *a)
 {
@@ -57,29 +43,6 @@ bool fence_must_confirm(const struct track *t)
 
 	return connection != 0 && t->activity->seen.revision > 0 &&
 	       t->fence.confirmed_on != connection;
-}
-
-bool fence_passed(const struct kafka_end *ends, size_t count,
-		  const Rain__PositionsReply *positions)
-{
-	for (size_t i = 0; i < count; i++) {
-		int64_t next = 0;
-
-		for (size_t k = 0; k < positions->n_positions; k++) {
-			const Rain__PartitionPosition *p =
-				positions->positions[k];
-
-			if (p->partition == ends[i].partition &&
-			    bytes_eq(from_pb(p->topic),
-				     bytes_str(ends[i].topic))) {
-				next = p->next_offset;
-			}
-		}
-		if (next < ends[i].end_offset) {
-			return false;
-		}
-	}
-	return true;
 }
 
 static uint64_t now_of(const struct track *t)
@@ -165,59 +128,12 @@ static void confirm(struct track *t)
 		print(text[2], seen->events),
 	};
 
+	/* It makes us a witness, also if we never grabbed. */
+	t->activity->seen.served = true;
 	run(t, argv, 6, confirm_cb);
 }
 
-/* ---- ENDS, PASSED, TOTALS ---- */
-
-static void ends_cb(void *ctx, int error, const struct kafka_end *ends,
-		    size_t n)
-{
-	struct track *t = ctx;
-	struct fence *f = &t->fence;
-	const struct grab_options *o = t->relay->env->options;
-
-	f->busy = false;
-	if (error != 0) {
-		wait_then(t, FENCE_ENDS, AGAIN_MS);
-		return;
-	}
-	free(f->ends);
-	f->ends = xcalloc(n + 1, sizeof *f->ends);
-	f->end_count = n;
-	for (size_t i = 0; i < n; i++) {
-		f->ends[i] = ends[i];
-		f->ends[i].topic = strcmp(ends[i].topic, o->topic_claims) == 0
-					   ? o->topic_claims
-					   : o->topic_activities;
-	}
-	wait_then(t, FENCE_PASSED, 0);
-	relay_kick(t->relay);
-}
-
-static void ask_ends(struct track *t)
-{
-	const struct grab_options *o = t->relay->env->options;
-	const char *topics[2] = { o->topic_claims, o->topic_activities };
-
-	t->fence.busy = true;
-	kafka_end_offsets(t->relay->producer, topics, 2, ENDS_TIMEOUT_MS,
-			  ends_cb, t);
-}
-
-static void positions_cb(void *ctx, const Rain__PositionsReply *reply)
-{
-	struct track *t = ctx;
-	struct fence *f = &t->fence;
-
-	f->busy = false;
-	if (reply == NULL || !fence_passed(f->ends, f->end_count, reply)) {
-		wait_then(t, FENCE_PASSED, AGAIN_MS);
-		return;
-	}
-	wait_then(t, FENCE_TOTALS, 0);
-	relay_kick(t->relay);
-}
+/* ---- TOTALS ---- */
 
 static void totals_cb(void *ctx, const Rain__TotalsReply *reply)
 {
@@ -347,15 +263,14 @@ void fence_step(struct track *t)
 		if (t->outstanding > 0) {
 			return;
 		}
-		f->phase = FENCE_ENDS;
-		ask_ends(t);
+		f->phase = FENCE_EVIDENCE;
+		f->evidence = evidence_want(&t->relay->evidence);
 		return;
-	case FENCE_ENDS:
-		ask_ends(t);
-		return;
-	case FENCE_PASSED:
-		f->busy = true;
-		ledger_positions(env->ledger, positions_cb, t);
+	case FENCE_EVIDENCE:
+		if (t->relay->evidence.round >= f->evidence) {
+			f->phase = FENCE_TOTALS;
+			relay_kick(t->relay);
+		}
 		return;
 	case FENCE_TOTALS:
 		f->busy = true;

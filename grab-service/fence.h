@@ -4,8 +4,7 @@
  *
  *   CONFIRM   tell what this process saw last, as a witness
  *   FLUSH     wait until nothing of it is on its way to Kafka
- *   ENDS      ask Kafka where its topics end
- *   PASSED    wait until the ledger has passed these ends
+ *   EVIDENCE  wait until the ledger has applied all that is in Kafka
  *   TOTALS    ask what the ledger knows of the activity
  *   STAMP     hand it all to the script, which decides
  *
@@ -15,21 +14,17 @@
 #ifndef GRAB_FENCE_H
 #define GRAB_FENCE_H
 
-#include "client/kafka.h"
-#include "rain/ledger_service.pb-c.h"
-
 #include "env.h"
 
 enum fence_phase {
-	FENCE_IDLE,    /* verified, as far as we know; next: CONFIRM when a
+	FENCE_IDLE,     /* verified, as far as we know; next: CONFIRM when a
 			* step answers INCARNATION or Redis was reconnected */
-	FENCE_CONFIRM, /* next: FLUSH, or IDLE if no step says INCARNATION */
-	FENCE_FLUSH,   /* next: ENDS when the lease is ours and all that was
-			* sent is reported */
-	FENCE_ENDS,    /* next: PASSED */
-	FENCE_PASSED,  /* next: TOTALS when every partition is passed */
-	FENCE_TOTALS,  /* next: STAMP, or CONFIRM if the ledger is away */
-	FENCE_STAMP,   /* next: IDLE; TOTALS on WITNESS; CONFIRM on LEASE */
+	FENCE_CONFIRM,  /* next: FLUSH, or IDLE if no step says INCARNATION */
+	FENCE_FLUSH,    /* next: EVIDENCE when the lease is ours and all that
+			* was sent is reported */
+	FENCE_EVIDENCE, /* next: TOTALS */
+	FENCE_TOTALS,   /* next: STAMP when the ledger has answered */
+	FENCE_STAMP,    /* next: IDLE; TOTALS on WITNESS; CONFIRM on LEASE */
 };
 
 /* Embedded in the relay's track, in place as long as busy. */
@@ -40,16 +35,12 @@ struct fence {
 	uint64_t due_ms;       /* loop time: no question before */
 	uint64_t confirmed_on; /* connection on which CONFIRM was answered */
 	uint64_t round;        /* connection that the evidence is gathered on */
-	struct kafka_end *ends; /* owned; topic names are borrowed options */
-	size_t end_count;
-	uint64_t claims;   /* the ledger's highest seq */
-	uint64_t revision; /* and revision */
+	uint64_t evidence;     /* the round of evidence.h that will do */
+	uint64_t claims;       /* the ledger's highest seq */
+	uint64_t revision;     /* and revision */
 };
 
 struct track;
-
-void fence_init(struct fence *f);
-void fence_close(struct fence *f);
 
 /** A step answered INCARNATION: look at the activity soon. */
 void fence_needed(struct grab_env *env, struct activity *a);
@@ -59,9 +50,5 @@ bool fence_must_confirm(const struct track *t);
 
 /** Go on as far as is possible now. Called by the relay, again and again. */
 void fence_step(struct track *t);
-
-/** Whether the ledger's positions have passed all ends. Pure. */
-bool fence_passed(const struct kafka_end *ends, size_t count,
-		  const Rain__PositionsReply *positions);
 
 #endif

@@ -150,8 +150,9 @@ static void step_done(void *ctx, enum redis_outcome outcome,
 		t->keeper.facts.known = false;
 		t->revision = reply->revision;
 		t->due_ms = now_of(t);
-	} else if (reply->code == STEP_ORDER) {
+	} else if (reply->code == STEP_ORDER || reply->code == STEP_REVISION) {
 		later(t, (uint64_t)t->relay->env->options->poll_ms);
+		t->due_ms = now_of(t);
 	} else {
 		log_warn("a step of the keeper was refused",
 			 log_str("activity", t->activity->id),

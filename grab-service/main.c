@@ -83,9 +83,13 @@ static void probe_timer(uv_timer_t *timer)
 	probe(timer->data);
 }
 
+/* Another Redis may have another clock. */
 static void redis_changed(void *ctx)
 {
-	probe(ctx);
+	struct process *p = ctx;
+
+	p->env.time.known = false;
+	probe(p);
 }
 
 /* ---- Start ---- */

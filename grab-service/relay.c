@@ -106,6 +106,7 @@ static void step_all(struct relay *relay)
 {
 	struct track *t;
 	struct track *next;
+	bool evidence = false;
 
 	if (relay->producer == NULL) {
 		return;
@@ -127,12 +128,14 @@ static void step_all(struct relay *relay)
 		}
 		if (!relay->stopping) {
 			fence_step(t);
+			evidence = evidence || t->fence.phase == FENCE_EVIDENCE;
 			keeper_step(t);
 		}
 		if (relay->topics_ready) {
 			track_step(t);
 		}
 	}
+	evidence_step(&relay->evidence, evidence && !relay->stopping);
 	if (relay->stopping) {
 		relay_stop_step(relay);
 	}
@@ -209,6 +212,7 @@ int relay_start(struct grab_env *env, const struct config_pair *pairs,
 	}
 	rand_bytes(id, sizeof id);
 	hex_encode(id, sizeof id, relay->owner);
+	evidence_init(&relay->evidence, relay);
 	relay->slot_max = (size_t)env->options->activities_max;
 	relay->slots = xcalloc(relay->slot_max, sizeof(*relay->slots));
 	check(uv_timer_init(env->loop, &relay->tick) == 0);

@@ -29,7 +29,6 @@ static struct track *add_track(struct relay *relay, struct activity *a)
 	t->epoch = ++relay->epoch;
 	window_init(&t->claims, (size_t)o->window_max);
 	window_init(&t->events, TRACK_EVENTS_MAX);
-	fence_init(&t->fence);
 	t->fence.confirmed_on = redis_connection(relay->redis);
 	activity_pin(a);
 	a->track = t;
@@ -54,7 +53,6 @@ void track_free(struct track *t)
 	relay->count--;
 	t->activity->track = NULL;
 	activity_unpin(t->activity);
-	fence_close(&t->fence);
 	window_close(&t->claims);
 	window_close(&t->events);
 	free(t);

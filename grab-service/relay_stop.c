@@ -17,6 +17,7 @@ static void finish(struct relay *relay)
 	void (*stopped)(void *ctx) = relay->stopped;
 	void *ctx = relay->stopped_ctx;
 
+	evidence_close(&relay->evidence);
 	free(relay->slots);
 	free(relay);
 	stopped(ctx);
@@ -53,13 +54,13 @@ static bool calls_open(const struct relay *relay)
 
 	DL_FOREACH(relay->tracks, t)
 	{
-		/* A question to Kafka ends with the producer. */
-		if (t->busy || t->keeper.busy ||
-		    (t->fence.busy && t->fence.phase != FENCE_ENDS)) {
+		if (t->busy || t->keeper.busy || t->fence.busy) {
 			return true;
 		}
 	}
-	return relay->scanning || relay->leaving > 0;
+	/* A question to Kafka ends with the producer. */
+	return relay->scanning || relay->leaving > 0 ||
+	       relay->evidence.asking_ledger;
 }
 
 static void close_all(struct relay *relay)

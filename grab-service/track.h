@@ -10,6 +10,7 @@
 #include "client/kafka.h"
 
 #include "env.h"
+#include "evidence.h"
 #include "fence.h"
 #include "keeper.h"
 #include "relay.h"
@@ -35,8 +36,9 @@ struct relay {
 	struct track **slots; /* by slot number; slot_max of them */
 	size_t slot_max;
 	uint32_t epoch; /* last one given out */
-	bool scanning;  /* SMEMBERS is in flight */
-	uint64_t scan;  /* number of the scan */
+	struct evidence evidence;
+	bool scanning; /* SMEMBERS is in flight */
+	uint64_t scan; /* number of the scan */
 	uint64_t scan_due_ms;
 	bool topics_ready;
 	bool topics_asking;

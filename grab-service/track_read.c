@@ -21,6 +21,8 @@ enum {
 	READ_COUNT,
 };
 
+enum { SETTLED_IDLE = 10 }; /* idle times between reads of a settled one */
+
 static uint64_t now_ms(const struct track *t)
 {
 	return uv_now(t->relay->env->loop);
@@ -42,6 +44,10 @@ static uint64_t next_read(const struct track *t, bool more)
 		    !track_published(t);
 	uint64_t idle = (uint64_t)o->idle_ms;
 
+	/* It is only kept: what still happens to it, happens here. */
+	if (t->state == RAIN__STATE__SETTLED && track_published(t)) {
+		return now_ms(t) + idle * SETTLED_IDLE;
+	}
 	if (t->blocked != 0) {
 		return now_ms(t) + idle;
 	}

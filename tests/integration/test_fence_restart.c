@@ -184,7 +184,8 @@ Test(fence_restart, witness_that_died_is_waited_for_in_vain)
 	ledger_knows(20);
 	rig_stop(&rig, 1);
 	redis_server_restart(&rig.redis);
-	rig_until_relay(&rig, "a", "fence_since", "(nil)");
+	RUN_UNTIL(&rig.loop,
+		  strcmp(rig_relay(&rig, "a", "fence_since"), "(nil)") != 0);
 	cr_assert(gets_packet(0, "new"));
 }
 

@@ -273,9 +273,9 @@ Test(keeper, settles_on_the_ledgers_word_about_this_revision)
 	cr_assert(keeper_may_settle(&f, &t));
 }
 
-/* ---- the fence ---- */
+/* ---- evidence ---- */
 
-Test(fence, every_partition_must_be_passed)
+Test(evidence, every_partition_must_be_passed)
 {
 	struct kafka_end ends[] = { { "c", 0, 5 },
 				    { "c", 1, 0 },
@@ -286,15 +286,15 @@ Test(fence, every_partition_must_be_passed)
 	Rain__PositionsReply r = RAIN__POSITIONS_REPLY__INIT;
 
 	r.positions = list;
-	cr_assert(!fence_passed(ends, 3, &r));
+	cr_assert(!evidence_passed(ends, 3, &r));
 	p[0].topic = to_pb_str("c");
 	p[0].next_offset = 5;
 	p[1].topic = to_pb_str("a");
 	p[1].next_offset = 1;
 	r.n_positions = 2;
-	cr_assert(!fence_passed(ends, 3, &r));
+	cr_assert(!evidence_passed(ends, 3, &r));
 	p[1].next_offset = 2;
-	cr_assert(fence_passed(ends, 3, &r));
+	cr_assert(evidence_passed(ends, 3, &r));
 	p[0].partition = 1;
-	cr_assert(!fence_passed(ends, 3, &r));
+	cr_assert(!evidence_passed(ends, 3, &r));
 }
