@@ -21,16 +21,19 @@ void turns_stop(struct turns *t);
 
 /** Run the loop until cond holds; fail the test if it does not within 10 s.
  * cond may have effects: it is not asked again once it held. */
-#define RUN_UNTIL(loop, cond)                                      \
-	do {                                                       \
-		struct turns *turns_ = turns_start((loop), 10000); \
-		bool held_ = (cond);                               \
-		while (!held_ && !turns_->late) {                  \
-			uv_run((loop), UV_RUN_ONCE);               \
-			held_ = (cond);                            \
-		}                                                  \
-		turns_stop(turns_);                                \
-		cr_assert(held_, "not within 10 s: %s", #cond);    \
+#define RUN_UNTIL(loop, cond) RUN_UNTIL_MS(loop, 10000, cond)
+
+/** The same with another deadline, for what starts slowly. */
+#define RUN_UNTIL_MS(loop, ms, cond)                                        \
+	do {                                                                \
+		struct turns *turns_ = turns_start((loop), (ms));           \
+		bool held_ = (cond);                                        \
+		while (!held_ && !turns_->late) {                           \
+			uv_run((loop), UV_RUN_ONCE);                        \
+			held_ = (cond);                                     \
+		}                                                           \
+		turns_stop(turns_);                                         \
+		cr_assert(held_, "not within %d ms: %s", (int)(ms), #cond); \
 	} while (0)
 
 /** Run until nothing is left, and close the loop: fails the test, naming what
