@@ -160,6 +160,33 @@ Test(lua_grab, nothing_is_executed_after_not_after)
 	cr_assert_str_eq(reply.at[11], WON);
 }
 
+/* A grab that may be executed is PENDING for who asks, and the other way
+ * round, up to the very millisecond. */
+Test(lua_grab, grab_and_result_agree_on_not_after)
+{
+	char text[24];
+	long long at;
+
+	lua_open(&s, "a", 3);
+	do {
+		at = lua_now(&s);
+		(void)snprintf(text, sizeof(text), "%lld", at);
+		RUN(&s, &lua_result, "a", "u", text);
+	} while (strtoll(reply.at[2], NULL, 10) != at);
+	cr_assert_str_eq(reply.at[9], PENDING);
+	for (;;) {
+		at = lua_now(&s);
+		(void)snprintf(text, sizeof(text), "%lld", at);
+		RUN(&s, &lua_grab, "a", "", "u", text);
+		if (strtoll(reply.at[2], NULL, 10) == at) {
+			break;
+		}
+		/* Later than that: it was not executed, so ask again. */
+		cr_assert_str_eq(reply.at[9], BUSY);
+	}
+	cr_assert_str_eq(reply.at[9], WON);
+}
+
 Test(lua_grab, every_state_has_its_answer_and_winners_keep_their_packet)
 {
 	EXPECT("NO_META", &s, &lua_grab, "a", "", "u", LATER);
