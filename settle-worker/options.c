@@ -1,0 +1,81 @@
+#include "options.h"
+
+#define AT(field) offsetof(struct settle_options, field)
+#define TEXT(name, field, def, text)                                    \
+	{                                                               \
+		(name), CONFIG_STRING, AT(field), (def), .help = (text) \
+	}
+#define NEEDED(name, field, def, text)                           \
+	{                                                        \
+		(name), CONFIG_STRING, AT(field), (def),         \
+			.flags = CONFIG_REQUIRED, .help = (text) \
+	}
+#define SECRET(name, field, text)                                             \
+	{                                                                     \
+		(name), CONFIG_STRING, AT(field), "", .flags = CONFIG_SECRET, \
+						      .help = (text)          \
+	}
+#define NUMBER(name, field, def, low, high, text)                   \
+	{                                                           \
+		(name), CONFIG_INT, AT(field), (def),               \
+			.min = (low), .max = (high), .help = (text) \
+	}
+#define SPAN(name, field, def, low, high, text)                     \
+	{                                                           \
+		(name), CONFIG_TIME, AT(field), (def),              \
+			.min = (low), .max = (high), .help = (text) \
+	}
+
+#define HOUR_MS (INT64_C(3600) * 1000)
+
+const struct config_key settle_option_keys[] = {
+	NEEDED("ledger.path", ledger_path, "ledger.db",
+	       "file of the ledger; it is made if there is none"),
+	NEEDED("ledger.listen", listen, "127.0.0.1:20881",
+	       "address and port of LedgerService"),
+	SECRET("ledger.secret", secret,
+	       "shared secret demanded of callers; empty: none"),
+	NUMBER("ledger.calls_max", calls_max, "10000", 1, 1000000,
+	       "Dubbo calls in flight; above: refused"),
+	NUMBER("ledger.connections_max", connections_max, "1000", 1, 100000,
+	       "Dubbo connections"),
+	NUMBER("ledger.readers", readers, "2", 1, 16,
+	       "connections that read the ledger"),
+	NUMBER("ledger.reads_max", reads_max, "2000", 1, 1000000,
+	       "questions waiting for a reader; above: refused"),
+	SPAN("ledger.audit", audit_ms, "60s", 1000, 24 * HOUR_MS,
+	     "between two audits of all balances"),
+
+	NUMBER("settle.batch_max", batch_max, "20000", 1, 100000,
+	       "messages in one transaction"),
+	SPAN("settle.backoff_min", backoff_min_ms, "100ms", 1, 60000,
+	     "first wait after the database failed; doubles"),
+	SPAN("settle.backoff_max", backoff_max_ms, "5s", 1, 600000,
+	     "longest wait after the database failed"),
+	SPAN("settle.gap_age", gap_age_ms, "10s", 100, HOUR_MS,
+	     "age of a gap in the claims before they are asked for again"),
+	SPAN("settle.watch", watch_ms, "1s", 10, 600000,
+	     "between two looks for gaps"),
+	SPAN("settle.counters", counters_ms, "5s", 100, 600000,
+	     "between two looks at the counters of live activities"),
+
+	TEXT("grab.addresses", grab_addresses, "127.0.0.1:20880",
+	     "grab-services, host:port,host:port; empty: do not ask them"),
+	SECRET("grab.secret", grab_secret,
+	       "shared secret that they demand; empty: none"),
+	SPAN("grab.timeout", grab_timeout_ms, "2s", 10, 60000,
+	     "how long one call to them may take"),
+
+	NEEDED("topics.activities", topic_activities, "rain.activities",
+	       "topic of what happens to activities"),
+	NEEDED("topics.claims", topic_claims, "rain.claims", "topic of claims"),
+	NEEDED("topics.dlq", topic_dlq, "rain.claims.dlq",
+	       "topic of what could not be settled"),
+	SPAN("topics.retention", topic_retention_ms, "720h", 60000,
+	     87600 * HOUR_MS, "retention of a topic that is created"),
+	NUMBER("topics.min_insync_replicas", topic_min_insync, "2", 1, 10,
+	       "of a topic that is created; lowered to what there is"),
+	NUMBER("topics.replication", topic_replication, "3", 1, 10,
+	       "of a topic that is created; lowered to what there is"),
+	{ 0 },
+};
