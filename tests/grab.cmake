@@ -8,7 +8,7 @@ foreach(name path elsewhere service)
   c_test(grab_${name} integration
     SOURCES integration/test_grab_${name}.c ${grab_rig} LIBS grab_core)
 endforeach()
-foreach(name relay_publish relay_keeper fence_restart)
+foreach(name relay_publish relay_away relay_keeper fence_restart)
   c_test(${name} integration
     SOURCES integration/test_${name}.c lib/kafka_read.c ${grab_rig}
     LIBS grab_core)
