@@ -230,11 +230,11 @@ enum dubbo_cut dubbo_cut(struct dubbo_cutter *c, struct bytes data,
 
 	c->skip -= skipped;
 	*used = skipped;
+	if (skipped == data.n) {
+		return DUBBO_CUT_MORE; /* nothing, which may have no address */
+	}
 	data.p += skipped;
 	data.n -= skipped;
-	if (data.n == 0) {
-		return DUBBO_CUT_MORE;
-	}
 	if (!magic_so_far(data)) {
 		return DUBBO_CUT_GARBAGE;
 	}
