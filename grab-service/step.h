@@ -9,10 +9,11 @@
 #include "client/redis.h"
 
 /* X(NAME): the codes of lua/README.md. */
-#define STEP_CODE_MAP(X)                                                       \
-	X(OK) X(ALREADY) X(NO_META) X(SCHEMA) X(TYPE) X(ACL) X(INCARNATION)    \
-	X(COUNTS) X(STATE) X(REVISION) X(DIFFERENT) X(UNLINKED) X(LEASE)       \
-	X(ORDER) X(WITNESS) X(LOST)
+#define STEP_CODE_MAP(X)                                                \
+	X(OK)                                                           \
+	X(ALREADY) X(NO_META) X(SCHEMA) X(TYPE) X(ACL) X(INCARNATION)   \
+		X(COUNTS) X(STATE) X(REVISION) X(DIFFERENT) X(UNLINKED) \
+			X(LEASE) X(ORDER) X(WITNESS) X(LOST)
 
 enum step_code {
 	STEP_UNREADABLE, /* not a reply of lua/README.md, or none came */
@@ -26,9 +27,9 @@ const char *step_code_name(enum step_code code);
 
 struct step_reply {
 	enum step_code code;
-	int64_t time_ms;        /* of Redis */
+	int64_t time_ms; /* of Redis */
 	uint64_t revision;
-	int state;              /* enum of rain.State, 0 if there is no meta */
+	int state;               /* enum of rain.State, 0 if there is no meta */
 	redisReply *const *rest; /* elements from index 5 on */
 	size_t rest_count;
 };
