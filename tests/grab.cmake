@@ -13,3 +13,7 @@ foreach(name relay_publish relay_away relay_keeper fence_restart)
     SOURCES integration/test_${name}.c lib/kafka_read.c ${grab_rig}
     LIBS grab_core)
 endforeach()
+c_test(grab_process integration
+  SOURCES integration/test_grab_process.c lib/process.c ${grab_rig}
+  LIBS grab_core)
+add_dependencies(test_integration_grab_process grab-service)
