@@ -1,17 +1,25 @@
 # Tests of this area, see CMakeLists.txt here.
-c_test(dubbo_codec unit SOURCES unit/test_dubbo_codec.c lib/vectors.c LIBS net)
-c_test(dubbo_server component
-  SOURCES component/test_dubbo_server.c lib/dubbo_peer.c lib/turns.c
-          lib/vectors.c
-  LIBS net)
-c_test(dubbo_client component
-  SOURCES component/test_dubbo_client.c lib/dubbo_peer.c lib/turns.c
-          lib/vectors.c
-  LIBS client)
+foreach(name codec strangers)
+  c_test(dubbo_${name} unit
+    SOURCES unit/test_dubbo_${name}.c lib/vectors.c LIBS net)
+endforeach()
+foreach(name server refusals)
+  c_test(dubbo_${name} component
+    SOURCES component/test_dubbo_${name}.c lib/dubbo_ask.c lib/dubbo_peer.c
+            lib/turns.c lib/vectors.c
+    LIBS net)
+endforeach()
+foreach(name client client_bare client_pick)
+  c_test(dubbo_${name} component
+    SOURCES component/test_dubbo_${name}.c lib/dubbo_caller.c lib/dubbo_peer.c
+            lib/turns.c lib/vectors.c
+    LIBS client)
+endforeach()
 
 # Real Dubbo peers in Java, of both major versions.
 add_executable(test_integration_dubbo_java
-  integration/test_dubbo_java.c lib/dubbo_peer.c lib/turns.c)
+  integration/test_dubbo_java.c lib/dubbo_peer.c lib/java_peer.c
+  lib/turns.c)
 set_target_properties(test_integration_dubbo_java PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
 target_include_directories(test_integration_dubbo_java PRIVATE

@@ -1,2 +1,5 @@
 # Tests of this area, see CMakeLists.txt here.
-c_test(stream component SOURCES component/test_stream.c lib/turns.c LIBS net)
+foreach(name stream stream_connect)
+  c_test(${name} component
+    SOURCES component/test_${name}.c lib/stream_end.c lib/turns.c LIBS net)
+endforeach()

@@ -155,6 +155,9 @@ static size_t on_data(struct stream *s, struct bytes data)
 			      "the response is over the payload limit");
 			break;
 		case DUBBO_CUT_MORE:
+			if (p->client->waiting != NULL) {
+				dubbo_client_turned(p->client);
+			}
 			return done + used;
 		case DUBBO_CUT_GARBAGE:
 			stream_close(s, ERR_PROTO);

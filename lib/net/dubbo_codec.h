@@ -100,6 +100,8 @@ struct dubbo_result {
 	struct bytes message;    /* DUBBO_EXCEPTION, DUBBO_ERROR */
 };
 
+/** Decode the body of a response with this status. 0, or ERR_PROTO with *why
+ * saying what is wrong (static text). Any status but OK decodes. */
 must_check int dubbo_result_decode(uint8_t status, struct bytes body,
 				   struct dubbo_result *r, const char **why);
 

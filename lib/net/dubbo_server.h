@@ -53,7 +53,10 @@ must_check int dubbo_server_new(struct stream_hub *hub,
 const char *dubbo_server_address(const struct dubbo_server *s);
 
 /** Send READONLY to all, accept no new connection, answer what is in flight
- * and what still comes; done(ctx) when nothing is in flight any more. */
+ * and what still comes; done(ctx), later, when nothing is in flight any more
+ * and consumers had a moment to hear of it (50 ms without a request, or a
+ * second). Consumers that don't listen to READONLY go on calling: whoever
+ * drains has a timeout of his own. */
 void dubbo_server_drain(struct dubbo_server *s, void (*done)(void *ctx),
 			void *ctx);
 

@@ -27,21 +27,28 @@ struct wire_field {
 	struct bytes bytes; /* type 2 */
 };
 
+/** data stays borrowed. */
 struct wire wire_start(struct bytes data);
+/** Nothing is left, be it after a fault. */
 bool wire_done(const struct wire *w);
 /** A varint length and as many bytes. */
 struct bytes wire_delimited(struct wire *w);
-/** A delimited StringValue, Int32Value. */
+/** A delimited StringValue; a view. */
 struct bytes wire_string(struct wire *w);
+/** A delimited Int32Value or Int64Value. */
 uint64_t wire_number(struct wire *w);
 /** The next field; false at the end of the message or at a fault. */
 bool wire_next(struct wire *w, struct wire_field *f);
 
 /* ---- Writing ---- */
 
+/** A bare varint. */
 void wire_put_varint(struct buf *out, uint64_t v);
+/** A delimited StringValue. */
 void wire_put_string(struct buf *out, struct bytes s);
+/** A delimited Int32Value, below 128. */
 void wire_put_byte(struct buf *out, uint8_t v);
+/** m, delimited. */
 void wire_put_message(struct buf *out, const ProtobufCMessage *m);
 /** A field of wire type 2. */
 void wire_put_field(struct buf *out, unsigned number, struct bytes s);

@@ -71,7 +71,8 @@ struct stream {
 };
 
 /** One hub per loop; free it after the last on_close and before
- * uv_loop_close(): it closes its handles, run the loop once more. */
+ * uv_loop_close(): it closes its handles, run the loop once more. From the
+ * first one on the process ignores SIGPIPE. */
 struct stream_hub *stream_hub_new(uv_loop_t *loop);
 void stream_hub_free(struct stream_hub *hub);
 uv_loop_t *stream_hub_loop(struct stream_hub *hub);

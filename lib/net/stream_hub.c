@@ -1,4 +1,5 @@
 /* Once a turn of the loop: flush the streams that have something to say. */
+#include <signal.h>
 #include <stdlib.h>
 
 #include <utlist.h>
@@ -59,6 +60,9 @@ struct stream_hub *stream_hub_new(uv_loop_t *loop)
 {
 	struct stream_hub *hub = xmalloc(sizeof(*hub));
 
+	/* libuv writes with write(2): to a peer that is gone, that would be
+	 * the end of the process. */
+	(void)signal(SIGPIPE, SIG_IGN);
 	hub->loop = loop;
 	hub->pending = NULL;
 	hub->pending_count = 0;

@@ -27,6 +27,7 @@ struct peer {
 	int why;
 };
 
+/** Connect, take over fd, queue bytes. */
 void peer_connect(struct peer *p, const char *address);
 void peer_start(struct peer *p, int fd);
 void peer_send(struct peer *p, const void *bytes, size_t n);
