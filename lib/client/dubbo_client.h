@@ -29,7 +29,7 @@ struct dubbo_client_options {
 void dubbo_client_defaults(struct dubbo_client_options *o);
 
 enum dubbo_outcome {
-	DUBBO_DONE,     /* result has the provider's answer, of any kind; one that
+	DUBBO_DONE, /* result has the provider's answer, of any kind; one that
 			   can't be read is an ERROR of status CLIENT_ERROR */
 	DUBBO_NOT_SENT, /* surely not executed: another provider may be asked */
 	DUBBO_UNKNOWN,  /* sent, no answer: it may have been executed */
