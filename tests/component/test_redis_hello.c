@@ -42,7 +42,7 @@ static void say_cb(struct fake_conn *c, const redisReply *command)
 
 /* ---- Hello ---- */
 
-static char hello_url[200];
+static char hello_url[8192];
 
 static void hello_options(struct redis_options *o)
 {
