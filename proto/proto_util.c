@@ -138,6 +138,12 @@ static bool check_message(const ProtobufCMessage *m)
 	if (m->n_unknown_fields > PROTO_UNKNOWN_MAX) {
 		return false;
 	}
+	/* There is no field 0. protobuf-c refuses it in its short form only. */
+	for (size_t i = 0; i < m->n_unknown_fields; i++) {
+		if (m->unknown_fields[i].tag == 0) {
+			return false;
+		}
+	}
 	for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
 		if (!check_field(m, &m->descriptor->fields[i])) {
 			return false;
