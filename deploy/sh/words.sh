@@ -79,6 +79,24 @@ word_fmt() {
 	git ls-files '*.[ch]' | xargs clang-format $mode
 }
 
+# word_fuzz TARGET [SECONDS]: what it finds stays in the build tree.
+word_fuzz() {
+	targets=$(cd "$top/tests/fuzz/corpus" && ls | sed 's/\.txt$//' | tr '\n' ' ')
+	case " $targets" in
+	*" ${1:-none given} "*) ;;
+	*) fail "usage: ./rain fuzz TARGET [SECONDS]; targets: $targets" ;;
+	esac
+	need build test fuzz
+	build fuzz "fuzz_$1" "fuzz_replay_$1"
+	say "looking for input that breaks $1, for ${2:-60} s"
+	python3 -B "$top/tests/fuzz/run.py" "$top/build/fuzz/tests/fuzz_$1" \
+		"$top/tests/fuzz/corpus/$1.txt" "$top/build/fuzz/fuzz/$1" "${2:-60}" || {
+		say "see it again: build/fuzz/tests/fuzz_replay_$1 FILE"
+		say "keep it, once it is mended: tests/fuzz/run.py --line NAME FILE >>tests/fuzz/corpus/$1.txt"
+		fail "$1 breaks; FILE is named above"
+	}
+}
+
 # word_test [--quick]: the unit tests and house rules, then everything with
 # real servers under the sanitizers, then whole stacks as they are released.
 word_test() {

@@ -6,7 +6,7 @@ usage: run.py TARGET CORPUS FOLDER SECONDS
 
 TARGET is a program fuzz_NAME, CORPUS its file of lines NAME HEX. What it finds
 is kept in FOLDER, never in the tree: found/ has inputs that reach new code,
-crash-* those that break something (./rain fuzz says how to replay them).
+crash-* those that break something; fuzz_replay_NAME FILE runs one of them.
 """
 import os
 import sys
