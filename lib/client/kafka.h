@@ -77,7 +77,9 @@ void kafka_end_offsets(struct kafka_producer *p, const char *const *topics,
 bool kafka_producer_ready(const struct kafka_producer *p);
 
 /** Flush for at most timeout_ms in a thread of its own, then free; done(ctx)
- * on the loop. No callback of messages comes after it. */
+ * on the loop. Every message still there gets its delivered callback before
+ * that, every admin call its own (UV_ECANCELED), and none comes after it.
+ * done may be NULL. kafka_produce() says ERR_CLOSED from now on. */
 void kafka_producer_free(struct kafka_producer *p, uint64_t timeout_ms,
 			 void (*done)(void *ctx), void *ctx);
 
@@ -103,13 +105,18 @@ struct kafka_consumer_ops {
 	/** Partitions are taken away: finish or drop what is under way, then
 	 * call kafka_consumer_unassign(). lost: others may have them already. */
 	void (*revoked)(void *ctx, bool lost);
-	/** Messages can be had by kafka_consumer_take(). */
+	/** Messages can be had by kafka_consumer_take(). Comes once until they
+	 * are taken; take them, now or later, or pause: while they wait nothing
+	 * else is read, so that after max.poll.interval.ms the group would give
+	 * the partitions to others. */
 	void (*readable)(void *ctx);
 	/** Something a person must see; fatal ends consumption. */
 	void (*failed)(void *ctx, rd_kafka_resp_err_t error, const char *why,
 		       bool fatal);
 };
 
+/** Join the group for these topics, which need not exist yet. pairs as for the
+ * producer. 0, or a code after logging why. */
 must_check int kafka_consumer_new(uv_loop_t *loop, const char *bootstrap,
 				  const char *group, const char *const *topics,
 				  size_t topic_count,
@@ -118,8 +125,11 @@ must_check int kafka_consumer_new(uv_loop_t *loop, const char *bootstrap,
 				  const struct kafka_consumer_ops *ops,
 				  void *ctx, struct kafka_consumer **out);
 
+/** The answer to assigned(); list is copied. Ignored if the partitions were
+ * taken away meanwhile. */
 void kafka_consumer_assign(struct kafka_consumer *c,
 			   rd_kafka_topic_partition_list_t *list);
+/** The answer to revoked(). Batches in hand stay valid. */
 void kafka_consumer_unassign(struct kafka_consumer *c);
 
 /**
@@ -129,9 +139,11 @@ void kafka_consumer_unassign(struct kafka_consumer *c);
  */
 size_t kafka_consumer_take(struct kafka_consumer *c, size_t max,
 			   struct kafka_record *records, void **batch);
+/** batch may be NULL. On the loop's thread, as all but cluster_id(). */
 void kafka_consumer_release(struct kafka_consumer *c, void *batch);
 
-/** Stop and go on fetching, e.g. while the database is away. */
+/** Stop and go on fetching, e.g. while the database is away. Partitions that
+ * are assigned during a pause are paused too; take() gives nothing. */
 void kafka_consumer_pause(struct kafka_consumer *c);
 void kafka_consumer_resume(struct kafka_consumer *c);
 
@@ -140,10 +152,13 @@ void kafka_consumer_commit(struct kafka_consumer *c,
 			   const rd_kafka_topic_partition_list_t *offsets);
 
 /** The cluster's id, once connected; the caller frees it. May block up to
- * timeout_ms: call it off the loop. NULL if not known. */
+ * timeout_ms: call it off the loop, and not after kafka_consumer_free(). NULL
+ * if not known. */
 char *kafka_consumer_cluster_id(struct kafka_consumer *c, int timeout_ms);
 
-/** Close in a thread of its own; done(ctx) on the loop. */
+/** Leave the group in a thread of its own, for at most timeout_ms; done(ctx) on
+ * the loop, no other callback after this call. All batches must have been
+ * released. done may be NULL. */
 void kafka_consumer_free(struct kafka_consumer *c, uint64_t timeout_ms,
 			 void (*done)(void *ctx), void *ctx);
 

@@ -105,6 +105,19 @@ int kafka_conf_make(const struct kafka_setting *defaults, const char *bootstrap,
 	return 0;
 }
 
+void kafka_conf_show(const rd_kafka_conf_t *conf, const char *event,
+		     const char *const *names)
+{
+	for (; *names != NULL; names++) {
+		char value[64] = "";
+		size_t n = sizeof(value);
+
+		(void)rd_kafka_conf_get(conf, *names, value, &n);
+		log_info(event, log_str("property", *names),
+			 log_str("value", value));
+	}
+}
+
 rd_kafka_t *kafka_client_new(rd_kafka_type_t type, const rd_kafka_conf_t *conf)
 {
 	char text[ERROR_TEXT_MAX] = "";

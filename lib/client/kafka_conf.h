@@ -24,6 +24,11 @@ must_check int kafka_conf_make(const struct kafka_setting *defaults,
 			       const struct config_pair *pairs,
 			       size_t pair_count, rd_kafka_conf_t **out);
 
+/** Log the values of these properties, the bounds of what a client holds: for
+ * people, at start-up. NULL ends names. */
+void kafka_conf_show(const rd_kafka_conf_t *conf, const char *event,
+		     const char *const *names);
+
 /** A client with a copy of conf, or NULL after logging why: properties that
  * contradict each other, or no memory or threads left. */
 must_check rd_kafka_t *kafka_client_new(rd_kafka_type_t type,

@@ -43,6 +43,9 @@ static const struct kafka_setting defaults[] = {
 	{ 0 },
 };
 
+static const char *const bounds[] = { "queued.min.messages",
+				      "queued.max.messages.kbytes", NULL };
+
 static void serve_rebalance(struct kafka_consumer *c, rd_kafka_event_t *event)
 {
 	rd_kafka_resp_err_t kind = rd_kafka_event_error(event);
@@ -196,6 +199,7 @@ static rd_kafka_t *open_client(const char *bootstrap, const char *group,
 					       RD_KAFKA_EVENT_ERROR |
 					       RD_KAFKA_EVENT_OFFSET_COMMIT);
 	rk = kafka_client_new(RD_KAFKA_CONSUMER, conf);
+	kafka_conf_show(conf, "kafka consumer bound", bounds);
 	rd_kafka_conf_destroy(conf);
 	return rk;
 }

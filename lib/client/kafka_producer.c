@@ -42,6 +42,9 @@ static const struct kafka_setting defaults[] = {
 	{ 0 },
 };
 
+static const char *const bounds[] = { "queue.buffering.max.messages",
+				      "queue.buffering.max.kbytes", NULL };
+
 static void renew(struct kafka_producer *p);
 
 static void report(struct kafka_producer *p, struct kafka_sent *sent,
@@ -237,6 +240,7 @@ int kafka_producer_new(uv_loop_t *loop, const char *bootstrap,
 		kafka_producer_free(p, 0, NULL, NULL);
 		return rv;
 	}
+	kafka_conf_show(p->conf, "kafka producer bound", bounds);
 	*out = p;
 	return 0;
 
