@@ -48,6 +48,7 @@ struct activity {
 	size_t pins;            /* who needs it to stay */
 };
 
+/** max activities at a time. */
 struct directory *directory_new(size_t max);
 /** No activity may be pinned any more. */
 void directory_free(struct directory *d);
@@ -58,7 +59,9 @@ struct activity *directory_get(struct directory *d, struct bytes id);
 /** NULL if it is not known. */
 struct activity *directory_find(struct directory *d, struct bytes id);
 
+/** It is needed, and not any more; counted. */
 void activity_pin(struct activity *a);
+/** See activity_pin(). */
 void activity_unpin(struct activity *a);
 
 /** The id as a view; valid as long as a. */

@@ -23,7 +23,9 @@ struct evidence {
 	size_t end_count;
 };
 
+/** relay stays borrowed. */
 void evidence_init(struct evidence *e, struct relay *relay);
+/** Nothing is being asked any more. */
 void evidence_close(struct evidence *e);
 
 /** Begin a gathering, or another after the one under way: what is asked for

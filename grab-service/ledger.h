@@ -14,6 +14,7 @@
 
 struct ledger;
 
+/** Connects to ledger_addresses. 0, or a code after logging why. */
 must_check int ledger_new(struct stream_hub *hub,
 			  const struct grab_options *options,
 			  struct ledger **out);
@@ -30,11 +31,13 @@ typedef void (*ledger_record_cb)(void *ctx, const Rain__RecordsReply *reply);
 typedef void (*ledger_positions_cb)(void *ctx,
 				    const Rain__PositionsReply *reply);
 
+/** The totals of one activity; `known` is false for a stranger's id. */
 void ledger_totals(struct ledger *l, struct bytes activity_id,
 		   ledger_totals_cb done, void *ctx);
 /** At most one record in the reply. */
 void ledger_record(struct ledger *l, struct bytes activity_id,
 		   struct bytes user_id, ledger_record_cb done, void *ctx);
+/** How far every partition is applied. */
 void ledger_positions(struct ledger *l, ledger_positions_cb done, void *ctx);
 
 #endif

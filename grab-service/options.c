@@ -63,8 +63,6 @@ const struct config_key grab_option_keys[] = {
 	NUMBER("ledger.calls_max", ledger_calls_max, "1000", 1, 100000,
 	       "questions to the ledger in flight"),
 
-	NEEDED("relay.kafka_bootstrap", kafka_bootstrap, "127.0.0.1:9092",
-	       "Kafka brokers, host:port,host:port"),
 	SPAN("relay.poll", poll_ms, "20ms", 1, 1000,
 	     "between reads of a live activity"),
 	SPAN("relay.idle", idle_ms, "500ms", 10, 60000,

@@ -1,6 +1,7 @@
 /**
  * The configuration of the grab-service: every key with its default and its
- * bounds. docs name them section.key; --help prints them.
+ * bounds. docs name them section.key; --help prints them. The section kafka
+ * passes through to librdkafka: kafka.bootstrap.servers says where Kafka is.
  */
 #ifndef GRAB_OPTIONS_H
 #define GRAB_OPTIONS_H
@@ -23,7 +24,6 @@ struct grab_options {
 	const char *ledger_secret;    /* sent to them; "" none */
 	int64_t ledger_timeout_ms;    /* of one question */
 	int64_t ledger_calls_max;     /* questions in flight */
-	const char *kafka_bootstrap;  /* "host:port,..." */
 	int64_t poll_ms;              /* between reads of a live activity */
 	int64_t idle_ms;              /* between reads of an idle one */
 	int64_t scan_ms;              /* between looks at rain:activities */

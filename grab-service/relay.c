@@ -15,6 +15,9 @@ enum {
 	TOPIC_COUNT = 3,
 };
 
+/* Where Kafka is if kafka.bootstrap.servers does not say it. */
+static const char fallback_bootstrap[] = "127.0.0.1:9092";
+
 struct metric relay_published = METRIC_COUNTER(
 	"rain_relay_published_claims_total", "Claims that Kafka has", "");
 struct metric relay_unpublished = METRIC_GAUGE(
@@ -187,7 +190,7 @@ static int connect_all(struct relay *relay, const struct config_pair *pairs,
 	if (rv != 0) {
 		return rv;
 	}
-	rv = kafka_producer_new(relay->env->loop, o->kafka_bootstrap, pairs,
+	rv = kafka_producer_new(relay->env->loop, fallback_bootstrap, pairs,
 				pair_count, publish_delivered, producer_renewed,
 				relay, &relay->producer);
 	if (rv != 0) {

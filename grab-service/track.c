@@ -157,6 +157,11 @@ static void handle_lease(struct track *t, enum track_action action,
 	(void)track_number(reply, LEASE_EVENTS_AT, &t->events_cursor);
 	t->lease_until_ms = (int64_t)until;
 	if (action == TRACK_ACQUIRE) {
+		/* What we send to Kafka is seen by nobody else: the next
+		 * restart of Redis must wait for our word. */
+		if (!t->activity->seen.served) {
+			t->fence.confirmed_on = 0;
+		}
 		set_ours(t, true);
 		track_drop(t, "the lease is ours");
 	} else if (t->epoch != epoch) {
@@ -226,7 +231,8 @@ static void read_more(struct track *t)
 	struct bytes argv[4] = { BYTES("-1"), BYTES("0"), BYTES("-1"),
 				 BYTES("0") };
 
-	if (t->ours && !t->fence.needed) {
+	if (t->ours && !t->fence.needed &&
+	    (t->relay->stopping || !fence_must_confirm(t))) {
 		size_t claims = window_room(&t->claims);
 		size_t events = window_room(&t->events);
 

@@ -19,12 +19,15 @@ struct window {
 	uint8_t *acked; /* ring of max flags, owned */
 };
 
+/** Nothing sent, nothing acknowledged. */
 void window_init(struct window *w, size_t max);
+/** Frees what it owns. */
 void window_close(struct window *w);
 
 /** Start again behind position at; what was in flight is forgotten. */
 void window_reset(struct window *w, uint64_t at);
 
+/** How many may still be sent. */
 size_t window_room(const struct window *w);
 
 /** The next position leaves; there is room. */

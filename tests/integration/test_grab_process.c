@@ -55,7 +55,7 @@ static void start_process(void)
 	(void)snprintf(redis, sizeof redis, "redis.url=%s", rig.redis.url);
 	(void)snprintf(ledger, sizeof ledger, "ledger.addresses=%s",
 		       rig.ledger.address);
-	(void)snprintf(kafka, sizeof kafka, "relay.kafka_bootstrap=%s",
+	(void)snprintf(kafka, sizeof kafka, "kafka.bootstrap.servers=%s",
 		       rig_kafka());
 	(void)snprintf(topics[0], sizeof topics[0], "topics.activities=%s",
 		       rig.topic[0]);
@@ -72,8 +72,9 @@ static void start_process(void)
 		  process_text(&process));
 	found = strstr(process_text(&process), "address=127.0.0.1:");
 	cr_assert_not_null(found);
-	(void)snprintf(address, sizeof address, "127.0.0.1:%d",
-		       atoi(found + strlen("address=127.0.0.1:")));
+	(void)snprintf(
+		address, sizeof address, "127.0.0.1:%d",
+		(int)strtol(found + strlen("address=127.0.0.1:"), NULL, 10));
 }
 
 static void connect_client(void)

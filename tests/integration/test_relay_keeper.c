@@ -26,9 +26,10 @@ static void list_activity(void)
 	redis_server_ask(&rig.redis, "SADD rain:activities a");
 }
 
-static int set_size(void)
+static long set_size(void)
 {
-	return atoi(redis_server_ask(&rig.redis, "SCARD rain:activities"));
+	return strtol(redis_server_ask(&rig.redis, "SCARD rain:activities"),
+		      NULL, 10);
 }
 
 Test(relay_keeper, from_the_end_to_out_of_the_set)

@@ -63,7 +63,6 @@ static void set_options(struct grab_rig *rig, struct rig_service *s)
 	config_init(&s->config, grab_option_keys, o, "kafka");
 	o->redis_url = rig->redis.url;
 	o->ledger_addresses = rig->ledger.address;
-	o->kafka_bootstrap = rig_kafka();
 	o->topic_activities = rig->topic[0];
 	o->topic_claims = rig->topic[1];
 	o->topic_dlq = rig->topic[2];
@@ -114,7 +113,12 @@ void rig_service(struct grab_rig *rig, int i, bool relay,
 	cr_assert_eq(ledger_new(rig->hub, &s->options, &s->env.ledger), 0);
 	if (relay) {
 		cr_assert_not_null(rig_kafka(), "KAFKA_BOOTSTRAP is not set");
-		cr_assert_eq(relay_start(&s->env, NULL, 0), 0);
+		cr_assert_eq(
+			relay_start(&s->env,
+				    &(struct config_pair){ "bootstrap.servers",
+							   rig_kafka() },
+				    1),
+			0);
 	}
 	RUN_UNTIL(&rig->loop, all_ready(s, relay));
 }
