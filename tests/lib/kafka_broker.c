@@ -2,6 +2,7 @@
 
 #include <criterion/criterion.h>
 #include <librdkafka/rdkafka.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -106,7 +107,7 @@ void kafka_broker_create(const char *topic, int partitions)
 	rd_kafka_queue_destroy(queue);
 	for (int tries = 0; led(rk, topic) < partitions; tries++) {
 		cr_assert_lt(tries, 1000, "no leader for %s", topic);
-		(void)usleep(10000);
+		(void)poll(NULL, 0, 10);
 	}
 	rd_kafka_destroy(rk);
 }

@@ -20,10 +20,13 @@ struct kafka_own {
 	pid_t watcher; /* kills the broker then */
 };
 
+/** Start it on two free ports and wait until it answers. */
 void kafka_own_start(struct kafka_own *k);
 
-/** Cleanly, and as by a power cut. */
+/** End it cleanly. */
 void kafka_own_stop(struct kafka_own *k);
+
+/** SIGKILL. */
 void kafka_own_kill(struct kafka_own *k);
 
 /** With the data and at the address that it had. */
