@@ -43,6 +43,7 @@ struct activity {
 	struct lane lanes[LANE_KINDS];
 	struct elsewhere elsewhere;
 	struct track *track;    /* the relay's, NULL if none */
+	uint64_t refused_ms;    /* loop time of the last refusal in the log */
 	bool halting;           /* a halt is in flight */
 	uint64_t halt_after_ms; /* loop time: no halt is sent before */
 	size_t pins;            /* who needs it to stay */

@@ -21,6 +21,8 @@
 #include "relay.h"
 #include "step.h"
 
+enum { LOG_AGAIN_MS = 1000 };
+
 /* Where the answers of a script begin in the rest of its reply. */
 enum { REPLY_LEFT, REPLY_CLAIMS, REPLY_PACKETS, REPLY_START_IN, REPLY_USERS };
 
@@ -190,7 +192,9 @@ static void refuse_all(struct flight *f, const struct step_reply *reply)
 {
 	if (reply->code == STEP_INCARNATION) {
 		fence_needed(f->env, f->activity);
-	} else {
+	} else if (uv_now(f->env->loop) >= f->activity->refused_ms) {
+		/* A storm on it is one line a second. */
+		f->activity->refused_ms = uv_now(f->env->loop) + LOG_AGAIN_MS;
 		log_error("a grab was refused",
 			  log_str("activity", f->activity->id),
 			  log_str("code", step_code_name(reply->code)));
@@ -257,8 +261,10 @@ static void handle_failure(struct flight *f, enum redis_outcome outcome,
 		log_error("a script failed half-way",
 			  log_str("activity", f->activity->id),
 			  log_bytes("error", error));
-		halt_evidence(f->env, f->activity,
-			      "a script failed half-way, see the log");
+		if (f->kind == LANE_GRAB) {
+			halt_evidence(f->env, f->activity,
+				      "a script failed half-way, see the log");
+		}
 		for (size_t i = 0; i < f->count; i++) {
 			f->asks[i]->unsure = true;
 			lane_pending(f->asks[i], 0, "a script failed");

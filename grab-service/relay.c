@@ -215,6 +215,7 @@ int relay_start(struct grab_env *env, const struct config_pair *pairs,
 	}
 	rand_bytes(id, sizeof id);
 	hex_encode(id, sizeof id, relay->owner);
+	log_info("the relay starts", log_str("owner", relay->owner));
 	evidence_init(&relay->evidence, relay);
 	relay->slot_max = (size_t)env->options->activities_max;
 	relay->slots = xcalloc(relay->slot_max, sizeof(*relay->slots));

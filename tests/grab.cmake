@@ -17,3 +17,6 @@ c_test(grab_process integration
   SOURCES integration/test_grab_process.c lib/process.c ${grab_rig}
   LIBS grab_core)
 add_dependencies(test_integration_grab_process grab-service)
+c_test(grab_trouble integration
+  SOURCES integration/test_grab_trouble.c lib/redis_fake.c ${grab_rig}
+  LIBS grab_core)

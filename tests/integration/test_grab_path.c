@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "base/metrics.h"
 #include "grab-service/grab_service.h"
 #include "lib/grab_rig.h"
 #include "rain/gateway.pb-c.h"
@@ -84,6 +85,22 @@ Test(grab_path, same_user_a_thousand_times_has_one_packet)
 			 "1");
 }
 
+static double metric(const char *name)
+{
+	struct buf page;
+	const char *found;
+	double value;
+
+	buf_init(&page);
+	metrics_render(&page);
+	buf_put_u8(&page, 0);
+	found = strstr((const char *)buf_live(&page).p, name);
+	cr_assert_not_null(found, "%s", name);
+	value = strtod(found + strlen(name), NULL);
+	buf_close(&page);
+	return value;
+}
+
 static void big_queue(struct grab_options *o)
 {
 	o->queue_max = 200000;
@@ -97,6 +114,7 @@ Test(grab_path, hundred_thousand_users_one_packet)
 	int won = 0;
 	long calls;
 
+	lane_metrics();
 	lua_open(&rig.redis, "a", 1);
 	rig_service(&rig, 0, false, big_queue);
 	calls = script_calls();
@@ -120,6 +138,10 @@ Test(grab_path, hundred_thousand_users_one_packet)
 	cr_assert_eq(won, 1);
 	calls = script_calls() - calls;
 	cr_assert_lt(calls * 8, USERS, "%ld script calls", calls);
+	/* The operator sees the same. */
+	cr_assert_gt(metric("rain_grab_batch_size_sum"), USERS - 1);
+	cr_assert_gt(metric("rain_grab_batch_size_sum"),
+		     8 * metric("rain_grab_batch_size_count"));
 	free(got);
 }
 
