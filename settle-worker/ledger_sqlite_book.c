@@ -7,21 +7,25 @@
 int tx_account(struct tx *tx, const char *kind, struct bytes owner,
 	       struct bytes currency, int64_t *number)
 {
-	int s = S_ACCOUNT_ADD;
-	int rv = sql_first(tx->q, s, "sss", bytes_str(kind), owner, currency);
+	struct sql *q = tx->q;
+	int rv = sql_run(q, S_ACCOUNT_ADD, "sss", bytes_str(kind), owner,
+			 currency);
 
-	if (rv == 0) {
-		sql_done(tx->q, s);
-		s = S_ACCOUNT_GET;
-		rv = sql_first(tx->q, s, "sss", bytes_str(kind), owner,
-			       currency);
-		check(rv != 0); /* it could not be added: it is there */
+	if (rv != 0) {
+		return rv;
 	}
+	if (sql_changes(q) == 1) {
+		*number = sql_inserted(q);
+		return 0;
+	}
+	rv = sql_first(q, S_ACCOUNT_GET, "sss", bytes_str(kind), owner,
+		       currency);
 	if (rv < 0) {
 		return rv;
 	}
-	*number = sql_int(tx->q, s, 0);
-	sql_done(tx->q, s);
+	check(rv == 1); /* it could not be added: it is there */
+	*number = sql_int(q, S_ACCOUNT_GET, 0);
+	sql_done(q, S_ACCOUNT_GET);
 	return 0;
 }
 

@@ -122,13 +122,11 @@ static int add_record(struct tx *tx, struct tx_activity *a,
 	if (rv != 0) {
 		return rv;
 	}
-	rv = any(tx, S_RECORD_ADD,
-		 sql_first(tx->q, S_RECORD_ADD, "iisiiiiii", a->number, account,
-			   event_id_view(&c->red_packet_id), c->amount_cents,
-			   c->seq, c->tranche, c->at_ms, tx->batch->now_ms,
-			   a->credit.number));
-	*added = rv == 1;
-	if (rv <= 0) {
+	rv = sql_run(tx->q, S_RECORD_ADD, "iisiiiiii", a->number, account,
+		     event_id_view(&c->red_packet_id), c->amount_cents, c->seq,
+		     c->tranche, c->at_ms, tx->batch->now_ms, a->credit.number);
+	*added = rv == 0 && sql_changes(tx->q) == 1;
+	if (!*added) {
 		return rv;
 	}
 	tx_transfer_add(&a->credit, account, c->amount_cents);

@@ -78,8 +78,7 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 			     " ORDER BY revision DESC LIMIT 1",
 
 	[S_ACCOUNT_ADD] = "INSERT INTO account (kind, owner, currency)"
-			  " VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING"
-			  " RETURNING account",
+			  " VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
 	[S_ACCOUNT_GET] = "SELECT account FROM account WHERE kind = ?1"
 			  " AND owner = ?2 AND currency = ?3",
 	[S_ACCOUNT_MOVE] = "UPDATE account SET balance = balance + ?2"
@@ -93,7 +92,7 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 		"INSERT INTO red_packet_record (activity, account,"
 		" red_packet_id, amount, seq, tranche, at_ms, credited_ms,"
 		" transfer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-		" ON CONFLICT DO NOTHING RETURNING 1",
+		" ON CONFLICT DO NOTHING",
 	[S_RECORD_BY_PACKET] =
 		"SELECT a.owner, r.amount, r.seq FROM red_packet_record r"
 		" JOIN account a USING (account)"

@@ -48,14 +48,6 @@ static bool caught_up(void *ctx)
 	return p->worker != NULL && worker_caught_up(p->worker);
 }
 
-static void tell_limits(const struct settle_options *o)
-{
-	log_info("limits", log_int("batch", o->batch_max),
-		 log_int("readers", o->readers), log_int("reads", o->reads_max),
-		 log_int("calls", o->calls_max),
-		 log_int("connections", o->connections_max));
-}
-
 static int listen_for_calls(struct process *p)
 {
 	struct dubbo_server_options o = {
@@ -109,7 +101,6 @@ static int start(struct service_rt *rt)
 
 	p->rt = rt;
 	settle_metrics_init();
-	tell_limits(&p->options);
 	rv = ledger_open(p->options.ledger_path, &p->ledger);
 	if (rv != 0) {
 		return rv;

@@ -185,3 +185,8 @@ int sql_changes(const struct sql *q)
 {
 	return sqlite3_changes(q->db);
 }
+
+int64_t sql_inserted(const struct sql *q)
+{
+	return sqlite3_last_insert_rowid(q->db);
+}

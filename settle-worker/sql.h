@@ -48,7 +48,11 @@ void sql_copy(const struct sql *q, int s, int column, char *out, size_t size);
 /** Statements without values or rows, outside the set. 0 or ERR_STORE. */
 must_check int sql_exec(struct sql *q, const char *text);
 
-/** Rows that the last statement changed. */
+/** Rows that the last statement changed. For SQLite this says what RETURNING
+ * would, without the table that it makes for its rows. */
 int sql_changes(const struct sql *q);
+
+/** The integer key of the row that was inserted last. */
+int64_t sql_inserted(const struct sql *q);
 
 #endif

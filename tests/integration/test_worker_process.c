@@ -113,7 +113,7 @@ static void wait_credited(int64_t n)
 		(void)poll(NULL, 0, 5);
 	} while ((!known || t.books.credited_packets < n) &&
 		 clock_mono_ms() < until);
-	cr_assert_eq(t.books.credited_packets, n, "%s", process_text(&worker));
+	cr_assert_geq(t.books.credited_packets, n, "%s", process_text(&worker));
 }
 
 /* F42: whatever it had done when it died, the books end exact. */
@@ -126,7 +126,7 @@ Test(process, killed_again_and_again_it_credits_each_claim_once)
 		send_claims(next, next + 9);
 		next += 10;
 		/* Killed in the middle of its work, at no moment in particular. */
-		wait_credited(next - 1 - 9 > 1 ? next - 11 : 0);
+		wait_credited(next - 11);
 		process_signal(&worker, SIGKILL);
 		cr_assert_eq(process_wait(&worker, PATIENCE_MS), 128 + SIGKILL);
 		process_close(&worker);
