@@ -5,9 +5,13 @@ foreach(name topics conf)
 endforeach()
 c_test(kafka_job component SOURCES component/test_kafka_job.c lib/turns.c
   LIBS client)
-foreach(name producer consumer)
+c_test(kafka_producer integration
+  SOURCES integration/test_kafka_producer.c lib/kafka_broker.c lib/turns.c
+  LIBS client)
+foreach(name consumer group)
   c_test(kafka_${name} integration
-    SOURCES integration/test_kafka_${name}.c lib/kafka_broker.c lib/turns.c
+    SOURCES integration/test_kafka_${name}.c lib/kafka_broker.c
+            lib/kafka_member.c lib/turns.c
     LIBS client)
 endforeach()
 c_test(kafka_outage integration
