@@ -123,7 +123,7 @@ Test(state, has_a_name_that_leads_back)
 	for (int s = 0; s < SETTLE_STATE_END; s++) {
 		const char *name = settle_state_name((enum settle_state)s);
 
-		cr_assert_eq(settle_state_named(bytes_str(name)), s);
+		cr_assert_eq((int)settle_state_named(bytes_str(name)), s);
 	}
 	cr_assert_eq(settle_state_named(BYTES("x")), SETTLE_STATE_UNKNOWN);
 }

@@ -194,7 +194,7 @@ Test(event, words_for_changes_lead_back)
 	for (int k = EVENT_CHANGE_NONE + 1; k < EVENT_CHANGE_END; k++) {
 		const char *name = event_change_name((enum event_change_kind)k);
 
-		cr_assert_eq(event_change_kind(bytes_str(name)), k);
+		cr_assert_eq((int)event_change_kind(bytes_str(name)), k);
 	}
 	cr_assert_eq(event_change_kind(BYTES("exploded")), EVENT_CHANGE_NONE);
 }
