@@ -114,6 +114,12 @@ void lane_put(struct grab_env *env, struct ask *ask)
 		lane_refuse(ask, 0, "the queue is full");
 		return;
 	}
+	/* A few may wait to see whether Redis is back at once. */
+	if (!redis_ready(env->redis) &&
+	    lane->waiting >= (size_t)env->options->batch_max) {
+		lane_refuse(ask, 0, "Redis is not connected");
+		return;
+	}
 	DL_APPEND(lane->queue, ask);
 	count_queued(env, lane, 1);
 }

@@ -315,6 +315,33 @@ Test(grab_path, unknown_outcome_is_asked_again)
 	cr_assert_str_eq(got.packet, "1001");
 }
 
+Test(grab_path, redis_that_is_gone_is_busy_at_once)
+{
+	enum { USERS = 1000 };
+	struct rig_got *got = calloc(USERS, sizeof *got);
+	int at_once = 0;
+
+	lua_open(&rig.redis, "a", 5);
+	rig_service(&rig, 0, false, impatient);
+	redis_server_kill(&rig.redis);
+	RUN_UNTIL(&rig.loop, !redis_ready(rig.services[0].env.redis));
+	for (int i = 0; i < USERS; i++) {
+		char user[16];
+
+		(void)snprintf(user, sizeof user, "u%d", i);
+		rig_put(&rig, 0, LANE_GRAB, "a", user, &got[i]);
+		rig_pump(&rig, 0, LANE_GRAB, "a");
+		at_once += got[i].done;
+	}
+	cr_assert_geq(at_once, USERS / 2);
+	for (int i = 0; i < USERS; i++) {
+		RUN_UNTIL(&rig.loop, got[i].done);
+		cr_assert_eq(got[i].status, RAIN__STATUS__BUSY);
+	}
+	free(got);
+	redis_server_restart(&rig.redis);
+}
+
 Test(grab_path, outcome_that_stays_unknown_is_pending)
 {
 	struct rig_got got;
