@@ -7,6 +7,9 @@
 #include "client/kafka.h"
 #include "worker.h"
 
+/* Where Kafka is unless kafka.bootstrap.servers says otherwise. */
+#define WORKER_BOOTSTRAP "127.0.0.1:9092"
+
 enum {
 	WORKER_DEAD_LETTERS = 64, /* sent to the topic at once */
 };
@@ -89,8 +92,22 @@ struct worker {
 
 /** Go on with whatever is to be done next. Loop's thread. */
 void worker_pump(struct worker *w);
+
+/* ---- worker_job.c ---- */
+
 /** Start the job in a thread; its end calls worker_pump(). */
 void worker_begin(struct worker *w, enum worker_job job);
+
+/* ---- worker_consumer.c ---- */
+
+/** Join the group. 0, or a code after logging why. */
+must_check int worker_consumer_make(struct worker *w);
+/** Tell Kafka where we are, for those who watch its lag; not too often. */
+void worker_commit(struct worker *w);
+/** Nothing of the consumer is in our hands any more. */
+void worker_let_go(struct worker *w);
+/** Leave the group; gone(w) when it is done. */
+void worker_consumer_drop(struct worker *w, void (*gone)(void *ctx));
 
 /* ---- worker_batch.c ---- */
 
