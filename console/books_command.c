@@ -5,6 +5,7 @@
 #include "console/books.h"
 #include "console/command.h"
 #include "console/output.h"
+#include "proto/proto_util.h"
 
 static json_t *sum_json(const char *what, uint64_t count, int64_t cents)
 {
@@ -108,11 +109,11 @@ void books_print(const struct ctl *ctl, const struct books *b)
 		return;
 	}
 	output_print(ctl,
-		     json_pack("{s:s,s:b,s:I,s:s#,s:b,s:I,s:o}", "activity",
+		     json_pack("{s:s,s:b,s:I,s:o,s:b,s:I,s:o}", "activity",
 			       b->activity, "exact", b->differences == 0,
 			       "differences", (json_int_t)b->differences,
-			       "report", (const char *)report.p, (int)report.n,
-			       "at_rest", books_at_rest(b), "published_again",
+			       "report", output_text(to_pb(report)), "at_rest",
+			       books_at_rest(b), "published_again",
 			       (json_int_t)b->published_again, "rows",
 			       rows(b)));
 }

@@ -48,6 +48,7 @@ void crowd_seat_free(struct user *u)
 	}
 	/* The user in this seat is new. */
 	u->number = st->started++;
+	u->gateway = u->number;
 	u->taps = 0;
 	u->attempt = 0;
 	u->tapping = false;

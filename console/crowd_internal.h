@@ -26,6 +26,7 @@ struct user {
 	uint64_t sent_us;     /* the tap under way was first sent */
 	uint32_t attempt;     /* of the tap under way */
 	int64_t not_after_ms; /* server time given with it */
+	uint64_t gateway;     /* which of them, modulo their number */
 	enum next next;
 	bool waiting; /* in the wheel */
 	bool tapping; /* a tap is under way */

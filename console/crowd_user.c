@@ -200,6 +200,7 @@ static void on_close(struct app_client *c, int why)
 		return;
 	}
 	u->st->crowd->reconnects++;
+	u->gateway++;
 	if (u->tapping) {
 		u->attempt++;
 	}
@@ -219,11 +220,10 @@ void crowd_user_connect(struct user *u)
 {
 	struct crowd_state *st = u->st;
 
-	/* Another gateway with every attempt: the first may be the broken one. */
-	app_client_connect(
-		&u->client, st->hub,
-		st->gateways[(u->number + u->attempt) % st->gateway_count],
-		CONNECT_MS, &ops);
+	/* Another gateway with every try: the last one may be the broken one. */
+	app_client_connect(&u->client, st->hub,
+			   st->gateways[u->gateway % st->gateway_count],
+			   CONNECT_MS, &ops);
 }
 
 static void tap(struct user *u)

@@ -180,8 +180,9 @@ static void call_cb(void *ctx, enum dubbo_outcome outcome,
 		call->rc = *call->reply != NULL ? CTL_OK : CTL_NO;
 		if (*call->reply == NULL) {
 			buf_put_bytes(call->why,
-				      why.n > 0 ? why
-						: BYTES("an unreadable answer"));
+				      why.n > 0
+					      ? why
+					      : BYTES("an unreadable answer"));
 		}
 		return;
 	case DUBBO_NOT_SENT:

@@ -143,6 +143,7 @@ static void print_table(json_t *rows)
 
 void output_print(const struct ctl *ctl, json_t *value)
 {
+	check(value != NULL);
 	if (ctl->json) {
 		json_dumpf(value, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
 		printf("\n");
@@ -160,8 +161,8 @@ int output_error(const struct ctl *ctl, int rc, const char *command,
 		 struct bytes why)
 {
 	if (ctl->json) {
-		output_print(ctl, json_pack("{s:s#}", "error",
-					    (const char *)why.p, (int)why.n));
+		output_print(ctl, json_pack("{s:o}", "error",
+					    output_text(to_pb(why))));
 	} else {
 		fprintf(stderr, "rainctl %s: %.*s\n", command, BYTES_FMT(why));
 	}

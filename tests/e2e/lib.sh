@@ -86,13 +86,13 @@ wait_state() {
 
 # plan ID TOTAL PACKETS [LINE...]: writes $dir/ID.ini.
 plan() {
+	plan_file=$dir/$1.ini
 	{
 		printf '[activity]\nsponsor = sponsor:test\ntitle = %s\n' "$1"
 		printf 'total = %s\npackets = %s\n' "$2" "$3"
-		id=$1
 		shift 3
 		[ $# -eq 0 ] || printf '%s\n' "$@"
-	} >"$dir/$id.ini"
+	} >"$plan_file"
 }
 
 # opened ID TOTAL PACKETS [LINE...]: an activity that people can grab from.
