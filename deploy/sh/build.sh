@@ -1,12 +1,19 @@
 # Configuring and compiling a preset of CMakePresets.json.
 
-# build PRESET [TARGET...]
+# build PRESET [TARGET...]; one at a time in a tree.
 build() {
+	mkdir -p "$top/build"
+	exec 9>"$top/build/lock"
+	flock 9
+	build_locked "$@"
+	exec 9>&-
+}
+
+build_locked() {
 	preset=$1
 	shift
 	if [ ! -f "$top/build/$preset/build.ninja" ]; then
 		say "configuring build/$preset"
-		mkdir -p "$top/build"
 		cmake --preset "$preset" >"$top/build/$preset.log" 2>&1 || {
 			tail -n 30 "$top/build/$preset.log" >&2
 			fail "cmake failed, see build/$preset.log"

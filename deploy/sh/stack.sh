@@ -149,11 +149,14 @@ stack_start() {
 	}
 }
 
-# stack_stop DIR: in the order in which nothing accepted is lost.
+# stack_stop DIR: in the order in which nothing accepted is lost. Tests start
+# more of a kind: NAME-2 and so on.
 stack_stop() {
-	stop_pid rain-gateway "$1/rain-gateway.pid" 15
-	stop_pid grab-service "$1/grab-service.pid" 15
-	stop_pid settle-worker "$1/settle-worker.pid" 15
+	for kind in rain-gateway grab-service settle-worker; do
+		for pid in "$1/$kind"*.pid; do
+			stop_pid "$(basename "$pid" .pid)" "$pid" 15
+		done
+	done
 	[ -d "$1/kafka" ] && "$top/deploy/kafka/kafka.sh" stop "$1/kafka" \
 		>/dev/null 2>&1
 	stop_pid redis "$1/redis.pid" 15

@@ -22,7 +22,7 @@ stack_up() {
 	build release $programs
 	[ -n "${KAFKA_BOOTSTRAP:-}" ] || "$top/deploy/kafka/kafka.sh" fetch
 	stack_new
-	trap 'stack_remove "$dir"; exit 130' INT TERM HUP
+	trap 'trap - EXIT; say "interrupted, stopping everything"; stack_remove "$dir"; exit 130' INT TERM HUP
 	trap 'stack_stop "$dir"; say "its logs are in $dir"' EXIT
 	stack_start
 }
