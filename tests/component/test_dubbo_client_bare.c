@@ -40,15 +40,14 @@ static void end_bare(void)
 	}
 }
 
-/* Call, and return the id of the request that came. */
-static uint64_t begin_call(struct outcome *o)
+/* The id of the request that came. */
+static uint64_t take_request(void)
 {
 	struct buf body;
 	struct dubbo_header h;
 	struct dubbo_request r;
 	const char *why;
 
-	call(o, "x", 5000, -1);
 	h = peer_frame(provider, &body);
 	cr_assert(h.request && h.two_way && !h.event);
 	cr_assert_eq(dubbo_request_decode(buf_live(&body), &r, &why), 0);
@@ -58,6 +57,12 @@ static uint64_t begin_call(struct outcome *o)
 			   BYTES("rain.GrabService")));
 	buf_close(&body);
 	return h.id;
+}
+
+static uint64_t begin_call(struct outcome *o)
+{
+	call(o, "x", 5000, -1);
+	return take_request();
 }
 
 static void answer(uint8_t flags, uint8_t status, uint64_t id, uint32_t length,
@@ -163,6 +168,42 @@ Test(dubbo_client_bare, garbage_closes_and_the_call_is_unknown)
 	wait_for(&r);
 	cr_assert_eq(r.outcome, DUBBO_UNKNOWN);
 	RUN_UNTIL(&loop, accepted == 2);
+	end_bare();
+}
+
+Test(dubbo_client_bare, only_the_provider_that_was_asked_can_answer)
+{
+	static struct outcome r;
+	struct dubbo_client_options o;
+	struct listener *other_door;
+	struct peer *other;
+	struct peer *asked;
+	char both[140];
+	uint64_t id;
+
+	snprintf(both, sizeof(both), "%s,%s", paths[0], paths[1]);
+	o = client_options(both);
+	cr_assert_eq(listener_new(&loop, paths[0], accept_cb, NULL, &door), 0);
+	cr_assert_eq(
+		listener_new(&loop, paths[1], accept_cb, NULL, &other_door), 0);
+	client_start(&o);
+	RUN_UNTIL(&loop, dubbo_client_ready(client) == 2 && accepted == 2);
+	call(&r, "x", 5000, -1);
+	RUN_UNTIL(&loop, buf_len(&peers[0].got) + buf_len(&peers[1].got) > 0);
+	asked = buf_len(&peers[0].got) > 0 ? &peers[0] : &peers[1];
+	other = asked == &peers[0] ? &peers[1] : &peers[0];
+	provider = asked;
+	id = take_request();
+	provider = other;
+	answer(0x16, 20, id, 3, BYTES("\2\10\2"));
+	RUN_UNTIL(&loop,
+		  metric_value("rain_dubbo_client_late_replies_total ") == 1);
+	cr_assert_eq(r.times, 0);
+	provider = asked;
+	answer(0x16, 20, id, 3, BYTES("\2\10\2"));
+	wait_for(&r);
+	cr_assert(r.outcome == DUBBO_DONE && r.kind == DUBBO_NULL);
+	listener_free(other_door);
 	end_bare();
 }
 

@@ -153,6 +153,7 @@ Test(dubbo_server, a_one_way_request_is_served_without_a_word)
 	buf_init(&b);
 	put_grab(&b, 1, false, "echo");
 	put_grab(&b, 2, false, "fail");
+	buf_put(&b, "\xda\xbb\x96\0\0\0\0\0\0\0\0\3\0\0\0\0", 16);
 	peer_send(&peer, buf_live(&b).p, buf_len(&b));
 	buf_close(&b);
 	still_serves(); /* and that is the first reply */
@@ -222,6 +223,7 @@ Test(dubbo_server, draining_says_readonly_and_finishes_what_is_in_flight)
 {
 	static bool drained;
 	static struct peer late;
+	struct turns *t;
 	struct buf body;
 	struct dubbo_header h;
 
@@ -237,6 +239,12 @@ Test(dubbo_server, draining_says_readonly_and_finishes_what_is_in_flight)
 	peer_connect(&late, dubbo_server_address(server));
 	RUN_UNTIL(&loop, late.closed);
 	cr_assert_eq(late.why, UV_ECONNREFUSED);
+	/* Not even after consumers had ample time to hear of it. */
+	t = turns_start(&loop, 1200);
+	while (!t->late) {
+		uv_run(&loop, UV_RUN_ONCE);
+	}
+	turns_stop(t);
 	cr_assert(!drained);
 	answer_held(0, "last");
 	RUN_UNTIL(&loop, drained);

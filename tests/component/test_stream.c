@@ -84,6 +84,28 @@ Test(stream, what_one_turn_sends_leaves_in_one_write_without_waiting)
 	close(fd);
 }
 
+/* Hooks that libuv runs after the hub's flush and before the poll. */
+Test(stream, what_is_sent_after_the_flush_does_not_wait_for_an_event)
+{
+	static uv_prepare_t prepare;
+	struct stream_hub *first = hub;
+	uint64_t start = uv_now(&loop);
+	char text[16];
+	int fd;
+
+	uv_prepare_init(&loop, &prepare);
+	uv_prepare_start(&prepare, say_prepare_cb);
+	hub = stream_hub_new(&loop); /* started later, it runs earlier */
+	fd = start_pair(&turn_end, SOCK_SEQPACKET, 100, 100);
+	RUN_UNTIL(&loop, next_write(fd, text, 16) == 2 && text[0] == 'c');
+	cr_assert(uv_now(&loop) - start < 5000);
+	uv_close((uv_handle_t *)&prepare, NULL);
+	end_close(&turn_end);
+	close(fd);
+	stream_hub_free(hub);
+	hub = first;
+}
+
 Test(stream, the_hub_keeps_no_loop_alive)
 {
 	cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);

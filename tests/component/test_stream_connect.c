@@ -83,9 +83,8 @@ Test(connect, a_megabyte_comes_back_over_tcp)
 	exchange("127.0.0.1:0", NULL);
 }
 
-Test(connect, a_name_is_resolved_and_every_address_tried)
+Test(connect, a_name_is_resolved)
 {
-	/* localhost may mean ::1 first, where nobody listens. */
 	exchange("127.0.0.1:0", "localhost");
 }
 

@@ -98,6 +98,8 @@ Test(dubbo_strangers, bad_results_are_refused)
 	cr_assert_eq(dubbo_result_decode(20, BYTES(""), &r, &why), ERR_PROTO);
 	cr_assert_eq(dubbo_result_decode(20, BYTES("\2\10\6"), &r, &why),
 		     ERR_PROTO);
+	cr_assert_eq(dubbo_result_decode(20, BYTES("\2\10\7\0"), &r, &why),
+		     ERR_PROTO); /* though a value stands behind it */
 	cr_assert_eq(dubbo_result_decode(20, BYTES("\2\10\1"), &r, &why),
 		     ERR_PROTO);
 	cr_assert_eq(dubbo_result_decode(20, BYTES("\2\10\1\5ab"), &r, &why),
