@@ -92,15 +92,18 @@ static int apply_changes(struct tx *tx)
 	return rv;
 }
 
+/* Ends, for each round settles a claim that waited. */
 static int unpark_all(struct tx *tx)
 {
 	int rv = 0;
 
 	for (struct tx_activity *a = tx->activities; rv == 0 && a != NULL;
 	     a = a->hh.next) {
-		if (a->funded_now && a->books.parked > 0) {
+		while (rv == 0 && a->look_again && a->books.parked > 0) {
+			a->look_again = false;
 			rv = tx_unpark(tx, a);
 		}
+		a->look_again = false;
 	}
 	return rv;
 }
@@ -193,6 +196,9 @@ static int run(struct tx *tx)
 	}
 	if (rv == 0) {
 		rv = apply_claims(tx);
+	}
+	if (rv == 0) {
+		rv = unpark_all(tx);
 	}
 	if (rv == 0) {
 		rv = finish_activities(tx);

@@ -163,7 +163,7 @@ static int fund_one(struct tx *tx, struct tx_activity *a, struct tx_tranche *t)
 		return rv;
 	}
 	t->funded = true;
-	a->funded_now = true;
+	a->look_again = true;
 	a->books.waiting_tranches--;
 	a->books.funded_cents += t->amount_cents;
 	a->books.funded_packets += t->packets;

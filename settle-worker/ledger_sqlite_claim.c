@@ -1,11 +1,7 @@
 /* What happens to a claim: the facts from the tables, the decision from
  * settle_claim(), the rows that follow from it. */
-#include <stdlib.h>
-
 #include "base/err.h"
 #include "ledger_sqlite_tx.h"
-
-enum { UNPARK_PAGE = 500 };
 
 static bool is_void(const struct event_claim *c)
 {
@@ -67,17 +63,43 @@ static int packet_paid(struct tx *tx, const struct tx_activity *a,
 		}                                                      \
 	} while (0)
 
-static int look_up(struct tx *tx, const struct tx_activity *a,
-		   const struct event_claim *c, enum settle_found *found)
+/* *noted: there is a conflict of this packet, user and amount, but of another
+ * seq. It stands for this claim too, should that be one. */
+static int in_conflict(struct tx *tx, const struct tx_activity *a,
+		       const struct event_claim *c, enum settle_found *found,
+		       bool *noted)
 {
-	struct bytes packet = event_id_view(&c->red_packet_id);
-	struct bytes user = event_id_view(&c->user_id);
+	struct sql *q = tx->q;
+	int rv;
+
+	if (a->conflicts == 0) {
+		return 0;
+	}
+	rv = sql_first(q, S_CONFLICT_SAME, "issi", a->number,
+		       event_id_view(&c->red_packet_id),
+		       event_id_view(&c->user_id), c->amount_cents);
+	if (rv < 0) {
+		return rv;
+	}
+	if (rv == 1 && sql_int(q, S_CONFLICT_SAME, 0) == c->seq) {
+		*found = SETTLE_FOUND_SAME;
+	}
+	*noted = rv == 1;
+	sql_done(q, S_CONFLICT_SAME);
+	return 0;
+}
+
+static int look_up(struct tx *tx, const struct tx_activity *a,
+		   const struct event_claim *c, enum settle_found *found,
+		   bool *noted)
+{
 	int rv;
 
 	*found = SETTLE_FOUND_NOTHING;
-	if (a->conflicts > 0) {
-		PROBE(S_CONFLICT_SAME, SETTLE_FOUND_SAME, "issi", a->number,
-		      packet, user, c->amount_cents);
+	*noted = false;
+	rv = in_conflict(tx, a, c, found, noted);
+	if (rv != 0 || *found != SETTLE_FOUND_NOTHING) {
+		return rv;
 	}
 	rv = packet_paid(tx, a, c, found);
 	if (rv != 0 || *found != SETTLE_FOUND_NOTHING) {
@@ -85,30 +107,35 @@ static int look_up(struct tx *tx, const struct tx_activity *a,
 	}
 	if (a->conflicts > 0) {
 		PROBE(S_CONFLICT_HELD, SETTLE_FOUND_HELD, "is", a->number,
-		      packet);
+		      event_id_view(&c->red_packet_id));
 	}
-	PROBE(S_RECORD_BY_USER, SETTLE_FOUND_USER, "iss", a->number, user,
-	      bytes_str(a->currency));
+	PROBE(S_RECORD_BY_USER, SETTLE_FOUND_USER, "iss", a->number,
+	      event_id_view(&c->user_id), bytes_str(a->currency));
 	PROBE(S_RECORD_BY_SEQ, SETTLE_FOUND_SEQ, "ii", a->number, c->seq);
 	return 0;
 }
 
-/* A claim that is settled does not wait any more. */
+/* A claim that is settled does not wait any more; others for its packet that
+ * wait contradict it now. */
 static int unpark_one(struct tx *tx, struct tx_activity *a,
 		      const struct event_claim *c)
 {
+	struct bytes packet = event_id_view(&c->red_packet_id);
 	int rv;
 
 	if (a->books.parked == 0) {
 		return 0;
 	}
-	rv = sql_run(tx->q, S_PARKED_DELETE, "iss", a->number,
-		     event_id_view(&c->red_packet_id),
-		     event_id_view(&c->user_id));
-	if (rv == 0) {
-		a->books.parked -= sql_changes(tx->q);
+	rv = sql_run(tx->q, S_PARKED_DELETE, "issii", a->number, packet,
+		     event_id_view(&c->user_id), c->amount_cents, c->seq);
+	if (rv != 0) {
+		return rv;
 	}
-	return rv;
+	a->books.parked -= sql_changes(tx->q);
+	rv = any(tx, S_PARKED_OF_PACKET,
+		 sql_first(tx->q, S_PARKED_OF_PACKET, "is", a->number, packet));
+	a->look_again = a->look_again || rv == 1;
+	return rv < 0 ? rv : 0;
 }
 
 /* *added false: the record contradicts one that is there. */
@@ -163,16 +190,13 @@ static int add_conflict(struct tx *tx, struct tx_activity *a,
 			       c->seq, c->tranche, c->at_ms, bytes_str(why),
 			       transfer, tx->batch->now_ms));
 
-	if (rv < 0) {
-		return rv;
-	}
-	if (rv == 0) {
+	if (rv == 1) {
+		a->conflicts++;
+		tx->result->conflicts++;
+	} else if (rv == 0) {
 		tx->result->replays++;
-		return 0;
 	}
-	a->conflicts++;
-	tx->result->conflicts++;
-	return unpark_one(tx, a, c);
+	return rv < 0 ? rv : unpark_one(tx, a, c);
 }
 
 static int hold(struct tx *tx, struct tx_activity *a,
@@ -201,6 +225,16 @@ static int hold(struct tx *tx, struct tx_activity *a,
 	return 0;
 }
 
+/* A replay of what waits, perhaps for another reason than before. */
+static int note_reason(struct tx *tx, const struct tx_activity *a,
+		       const struct event_claim *c, const char *why)
+{
+	tx->result->replays++;
+	return sql_run(tx->q, S_PARKED_REASON, "isss", a->number,
+		       event_id_view(&c->red_packet_id),
+		       event_id_view(&c->user_id), bytes_str(why));
+}
+
 /* The same packet and user wait already, with this amount and seq or not. */
 static int park_again(struct tx *tx, struct tx_activity *a,
 		      const struct event_claim *c, const char *why)
@@ -215,23 +249,13 @@ static int park_again(struct tx *tx, struct tx_activity *a,
 	}
 	check(rv == 1); /* it was in the way */
 	same = sql_int(tx->q, S_PARKED_GET, 0) == c->amount_cents &&
-	       sql_int(tx->q, S_PARKED_GET, 1) == c->seq;
+	       sql_int(tx->q, S_PARKED_GET, 1) == c->seq &&
+	       sql_int(tx->q, S_PARKED_GET, 2) == c->tranche;
 	sql_done(tx->q, S_PARKED_GET);
 	if (same) {
-		tx->result->replays++;
-		return sql_run(tx->q, S_PARKED_REASON, "isss", a->number,
-			       packet, user, bytes_str(why));
+		return note_reason(tx, a, c, why);
 	}
-	rv = any(tx, S_CONFLICT_ADD,
-		 sql_first(tx->q, S_CONFLICT_ADD, "issiiiisii", a->number,
-			   packet, user, c->amount_cents, c->seq, c->tranche,
-			   c->at_ms, BYTES("parked"), (int64_t)0,
-			   tx->batch->now_ms));
-	if (rv == 1) {
-		a->conflicts++;
-		tx->result->conflicts++;
-	}
-	return rv < 0 ? rv : 0;
+	return add_conflict(tx, a, c, "parked", 0);
 }
 
 static int park(struct tx *tx, struct tx_activity *a,
@@ -273,6 +297,7 @@ int tx_claim(struct tx *tx, struct tx_activity *a, const struct event_claim *c)
 	struct settle_claim f = facts(a, c);
 	struct settle_verdict v = settle_claim(&f);
 	bool added = false;
+	bool noted;
 	int rv;
 
 	if (c->seq > a->books.max_seq) {
@@ -288,11 +313,16 @@ int tx_claim(struct tx *tx, struct tx_activity *a, const struct event_claim *c)
 			return rv;
 		}
 	}
-	rv = look_up(tx, a, c, &f.found);
+	rv = look_up(tx, a, c, &f.found, &noted);
 	if (rv != 0) {
 		return rv;
 	}
 	v = settle_claim(&f);
+	if (noted && v.action == SETTLE_HOLD) {
+		v.action = SETTLE_CONFLICT;
+	} else if (noted && v.action == SETTLE_PARK) {
+		return note_reason(tx, a, c, v.why);
+	}
 	switch (v.action) {
 	case SETTLE_CREDIT:
 		return credit(tx, a, c);
@@ -307,64 +337,4 @@ int tx_claim(struct tx *tx, struct tx_activity *a, const struct event_claim *c)
 	}
 	tx->result->replays++;
 	return 0;
-}
-
-static void take_id(const struct sql *q, int column, struct event_id *id)
-{
-	struct bytes b = sql_text(q, S_PARKED_PAGE, column);
-
-	check(b.n <= ID_MAX);
-	memcpy(id->s, b.p, b.n);
-	id->s[b.n] = '\0';
-	id->n = (uint8_t)b.n;
-}
-
-static int read_page(struct tx *tx, const struct tx_activity *a, int64_t seq,
-		     int64_t *parked, struct event_claim *page, size_t *n)
-{
-	struct sql *q = tx->q;
-	int rv = sql_first(q, S_PARKED_PAGE, "iiii", a->number, seq, *parked,
-			   (int64_t)UNPARK_PAGE);
-
-	*n = 0;
-	while (rv == 1) {
-		struct event_claim *c = &page[(*n)++];
-
-		take_id(q, 0, &c->red_packet_id);
-		take_id(q, 1, &c->user_id);
-		c->amount_cents = sql_int(q, S_PARKED_PAGE, 2);
-		c->seq = sql_int(q, S_PARKED_PAGE, 3);
-		c->tranche = sql_int(q, S_PARKED_PAGE, 4);
-		c->at_ms = sql_int(q, S_PARKED_PAGE, 5);
-		*parked = sql_int(q, S_PARKED_PAGE, 6);
-		rv = sql_next(q, S_PARKED_PAGE);
-	}
-	if (rv == 0) {
-		sql_done(q, S_PARKED_PAGE);
-	}
-	return rv;
-}
-
-int tx_unpark(struct tx *tx, struct tx_activity *a)
-{
-	struct event_claim *page = xcalloc(UNPARK_PAGE, sizeof *page);
-	int64_t replays = tx->result->replays;
-	int64_t seq = 0;
-	int64_t parked = 0;
-	size_t n;
-	int rv;
-
-	do {
-		rv = read_page(tx, a, seq, &parked, page, &n);
-		for (size_t i = 0; rv == 0 && i < n; i++) {
-			rv = tx_claim(tx, a, &page[i]);
-		}
-		if (n > 0) {
-			seq = page[n - 1].seq;
-		}
-	} while (rv == 0 && n == UNPARK_PAGE);
-	/* One that goes on waiting is no replay. */
-	tx->result->replays = replays;
-	free(page);
-	return rv;
 }

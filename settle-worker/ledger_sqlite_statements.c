@@ -103,7 +103,7 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 		"SELECT 1 FROM account a JOIN red_packet_record r"
 		" USING (account) WHERE a.owner = ?2 AND a.kind = 'user'"
 		" AND a.currency = ?3 AND r.activity = ?1",
-	[S_CONFLICT_SAME] = "SELECT 1 FROM conflict WHERE activity = ?1"
+	[S_CONFLICT_SAME] = "SELECT seq FROM conflict WHERE activity = ?1"
 			    " AND red_packet_id = ?2 AND uid = ?3"
 			    " AND amount = ?4",
 	[S_CONFLICT_HELD] = "SELECT 1 FROM conflict WHERE activity = ?1"
@@ -121,11 +121,15 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 	[S_PARKED_REASON] = "UPDATE parked_claim SET reason = ?4"
 			    " WHERE activity = ?1 AND red_packet_id = ?2"
 			    " AND uid = ?3",
-	[S_PARKED_GET] = "SELECT amount, seq FROM parked_claim"
+	[S_PARKED_GET] = "SELECT amount, seq, tranche FROM parked_claim"
 			 " WHERE activity = ?1 AND red_packet_id = ?2"
 			 " AND uid = ?3",
 	[S_PARKED_DELETE] = "DELETE FROM parked_claim WHERE activity = ?1"
-			    " AND red_packet_id = ?2 AND uid = ?3",
+			    " AND red_packet_id = ?2 AND uid = ?3"
+			    " AND amount = ?4 AND seq = ?5",
+	[S_PARKED_OF_PACKET] = "SELECT 1 FROM parked_claim"
+			       " WHERE activity = ?1 AND red_packet_id = ?2"
+			       " LIMIT 1",
 	[S_PARKED_PAGE] = "SELECT " CLAIM_COLUMNS ", parked FROM parked_claim"
 			  " WHERE activity = ?1 AND (seq, parked) > (?2, ?3)"
 			  " ORDER BY seq, parked LIMIT ?4",

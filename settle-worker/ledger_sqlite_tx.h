@@ -44,7 +44,8 @@ struct tx_activity {
 	struct tx_transfer credit;
 	struct tx_transfer hold;
 	bool changed;    /* has new rows of activity_change */
-	bool funded_now; /* parked claims may be payable */
+	bool look_again; /* at the parked claims: some may be payable, or
+			    contradict what is settled now */
 	bool alarm_new;
 	UT_hash_handle hh; /* by id */
 };
@@ -96,6 +97,9 @@ must_check int tx_refund(struct tx *tx, struct tx_activity *a);
 /** Settle a claim. */
 must_check int tx_claim(struct tx *tx, struct tx_activity *a,
 			const struct event_claim *c);
+
+/* ---- ledger_sqlite_parked.c ---- */
+
 /** Settle the parked claims of an activity again. */
 must_check int tx_unpark(struct tx *tx, struct tx_activity *a);
 

@@ -241,3 +241,76 @@ Test(property, any_prefix_or_suffix_and_then_all_again, .timeout = 100)
 	}
 	buf_close(&want);
 }
+
+/* Claims that contradict each other in every way, some of nobody, some of a
+ * tranche that is never funded. */
+static void add_nonsense(struct fixture *f, size_t n)
+{
+	char packet[16];
+	char user[16];
+
+	for (size_t i = 0; i < n; i++) {
+		(void)snprintf(packet, sizeof packet, "p%zu", below(12));
+		(void)snprintf(user, sizeof user,
+			       below(8) == 0 ? "#%zu" : "u%zu", below(12));
+		fixture_claim_in(f, "mad", packet, user,
+				 (int64_t)(1 + below(3)) * 10, 1 + below(15),
+				 (uint32_t)(1 + below(3)));
+	}
+}
+
+Test(property, contradictions_never_move_money_twice, .timeout = 100)
+{
+	for (size_t round = 0; round < SHUFFLES; round++) {
+		size_t order[STEPS_MAX];
+		struct ledger_result r;
+		struct ledger_totals before;
+		struct ledger_totals after;
+		struct fixture f;
+
+		fixture_open(&f);
+		add_nonsense(&f, 40);
+		fixture_created(&f, "mad", 100, 10);
+		fixture_loaded(&f, "mad", 3, 1, 100, 10);
+		add_nonsense(&f, 40);
+		fixture_loaded(&f, "mad", 4, 2, 80, 8);
+		add_nonsense(&f, 40);
+		if (below(4) == 0) {
+			fixture_changed(&f, "mad", 5, EVENT_CANCELLED);
+		} else {
+			fixture_closed(&f, "mad", 5, below(16), 1);
+			fixture_counted(&f, "mad", 6, (int64_t)below(3) * 10);
+		}
+		add_nonsense(&f, 20);
+		cr_assert(f.count < STEPS_MAX);
+		for (size_t i = 0; i < f.count; i++) {
+			order[i] = i;
+		}
+		apply_order(&f, order, f.count);
+		before = fixture_totals(&f, "mad");
+		/* Records and held packets together: each packet once. */
+		cr_assert_eq(
+			fixture_number(
+				&f,
+				"SELECT count(*) FROM (SELECT red_packet_id "
+				"FROM (SELECT red_packet_id FROM "
+				"red_packet_record UNION ALL SELECT "
+				"red_packet_id FROM conflict WHERE transfer IS "
+				"NOT NULL) GROUP BY red_packet_id HAVING "
+				"count(*) > 1)"),
+			0);
+		r = fixture_apply_some(&f, order, f.count);
+		after = fixture_totals(&f, "mad");
+		cr_assert_eq(r.credits + r.conflicts + r.refunds + r.parked, 0,
+			     "round %zu: %lld credits %lld conflicts "
+			     "%lld refunds %lld parked",
+			     round, (long long)r.credits,
+			     (long long)r.conflicts, (long long)r.refunds,
+			     (long long)r.parked);
+		cr_assert_eq(memcmp(&before.books, &after.books,
+				    sizeof before.books),
+			     0);
+		fixture_sound(&f);
+		fixture_close(&f);
+	}
+}
