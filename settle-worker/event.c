@@ -128,8 +128,7 @@ static const char *read_created(struct event_change *c,
 	if (!money(m->total_cents) || m->packets == 0 || !counted(m->packets)) {
 		return "the total or the number of packets is out of range";
 	}
-	if (c->title.n > TITLE_MAX || c->commitment.n > DETAIL_MAX ||
-	    c->ack.n > ID_MAX) {
+	if (c->commitment.n > DETAIL_MAX || c->ack.n > ID_MAX) {
 		return "a text of created is too long";
 	}
 	return NULL;
@@ -211,6 +210,19 @@ static const char *read_body(struct event_change *c,
 	return "the kind of change is not known";
 }
 
+/* The longest beginning of at most max bytes that does not end within a
+ * character. */
+static struct bytes cut(struct bytes text, size_t max)
+{
+	if (text.n <= max) {
+		return text;
+	}
+	while (max > 0 && (text.p[max] & 0xc0) == 0x80) {
+		max--;
+	}
+	return bytes_make(text.p, max);
+}
+
 static const char *read_change(struct event *e, const Rain__ActivityEvent *m)
 {
 	struct event_change *c = &e->change;
@@ -231,9 +243,9 @@ static const char *read_change(struct event *e, const Rain__ActivityEvent *m)
 	c->revision = (int64_t)m->revision;
 	c->at_ms = m->at_ms;
 	why = read_body(c, m);
-	if (why == NULL && c->detail.n > DETAIL_MAX) {
-		why = "the reason is too long";
-	}
+	/* For people: cut rather than refuse, the change itself counts. */
+	c->detail = cut(c->detail, DETAIL_MAX);
+	c->title = cut(c->title, TITLE_MAX);
 	if (why == NULL) {
 		take_id(&e->activity_id, from_pb(m->activity_id));
 	}

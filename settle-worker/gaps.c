@@ -22,7 +22,9 @@ static struct gap *add(struct gaps *g, const char *activity_id)
 		return NULL;
 	}
 	gap = &g->list[g->count++];
-	*gap = (struct gap){ .published = -1, .claims = -1, .whole_seq = -1 };
+	*gap = (struct gap){
+		.published = -1, .claims = -1, .events = -1, .whole_seq = -1
+	};
 	(void)snprintf(gap->activity_id, sizeof gap->activity_id, "%s",
 		       activity_id);
 	return gap;
@@ -39,7 +41,8 @@ static void look(struct gaps *g, struct gap *gap, const struct ledger_watch *w,
 		 bool caught_up, uint64_t now_ms)
 {
 	/* Published and not here is a gap too: a whole topic may be lost. */
-	bool open = w->gap_after >= 0 || gap->published > w->whole_seq;
+	bool open = w->gap_after >= 0 || gap->published > w->whole_seq ||
+		    gap->events > w->changes;
 
 	if (!open || !gap->open || !caught_up ||
 	    w->whole_seq != gap->whole_seq) {
@@ -78,13 +81,14 @@ void gaps_update(struct gaps *g, const struct ledger_watch *seen, size_t n,
 }
 
 void gaps_counters(struct gaps *g, struct bytes activity_id, int64_t claims,
-		   int64_t published)
+		   int64_t published, int64_t events)
 {
 	struct gap *gap = find(g, activity_id);
 
 	if (gap != NULL) {
 		gap->claims = claims;
 		gap->published = published;
+		gap->events = events;
 	}
 }
 

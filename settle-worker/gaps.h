@@ -15,6 +15,7 @@ struct gap {
 	int64_t credited;
 	int64_t published; /* by the relay, -1 while it is not known */
 	int64_t claims;    /* in Redis, likewise */
+	int64_t events;    /* published by the relay, likewise */
 	uint64_t since;    /* ms: how long it stands here, with a gap */
 	uint64_t ask_at;   /* ms: when to ask for its claims */
 	uint64_t wait_ms;  /* until the time after that; doubles */
@@ -33,9 +34,10 @@ struct gaps {
 void gaps_update(struct gaps *g, const struct ledger_watch *seen, size_t n,
 		 bool caught_up, uint64_t now_ms);
 
-/** What the grab-service says of an activity. */
+/** What the grab-service says of an activity: claims in Redis, claims and
+ * events published. */
 void gaps_counters(struct gaps *g, struct bytes activity_id, int64_t claims,
-		   int64_t published);
+		   int64_t published, int64_t events);
 
 /** The next gap that is to be asked for now, or NULL. Each is given once, then
  * again after a longer and longer time. */

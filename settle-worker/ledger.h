@@ -110,6 +110,7 @@ struct ledger_watch {
 	int64_t whole_seq; /* everything up to here was seen */
 	int64_t gap_after; /* the seq before the gap, or -1 */
 	int64_t credited;  /* claims */
+	int64_t changes;   /* of the activity that were seen */
 };
 
 struct ledger_dead_letter {

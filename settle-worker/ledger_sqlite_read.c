@@ -73,8 +73,9 @@ static const char *const texts[R_COUNT] = {
 			" FROM consumer_offset WHERE cluster_id = ?1"
 			" ORDER BY topic, partition LIMIT ?2",
 	[R_WATCH] = "SELECT activity_id, max_seq, whole_seq, final_claims,"
-		    " credited_packet FROM red_packet_info"
-		    " WHERE refund_ms = 0 ORDER BY"
+		    " credited_packet, (SELECT count(*) FROM activity_change c"
+		    "  WHERE c.activity = i.activity)"
+		    " FROM red_packet_info i WHERE refund_ms = 0 ORDER BY"
 		    " whole_seq >= max(max_seq, final_claims), activity DESC"
 		    " LIMIT ?1",
 	/* Each part counts what must not be. */
@@ -292,6 +293,7 @@ static int watch(struct ledger_reader *base, struct ledger_watch *out,
 		w->whole_seq = b.whole_seq;
 		w->gap_after = settle_gap(&b);
 		w->credited = sql_int(q, R_WATCH, 4);
+		w->changes = sql_int(q, R_WATCH, 5);
 		rv = sql_next(q, R_WATCH);
 	}
 	if (rv < 0) {

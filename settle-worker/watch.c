@@ -85,7 +85,7 @@ static void rewound(void *ctx, enum dubbo_outcome outcome,
 
 	(void)provider;
 	if (outcome == DUBBO_DONE) {
-		reply = (Rain__ActivityReply *)dubbo_result_message(
+		reply = dubbo_result_message(
 			result, &rain__activity_reply__descriptor, &why);
 	}
 	if (reply != NULL) {
@@ -94,8 +94,8 @@ static void rewound(void *ctx, enum dubbo_outcome outcome,
 			 log_int("after", a->seq),
 			 log_int("outcome", (int64_t)reply->outcome),
 			 log_bytes("message", from_pb(reply->message)));
-		protobuf_c_message_free_unpacked(&reply->base, NULL);
-	} else {
+		proto_free(reply);
+	} else if (w->stopped == NULL) {
 		log_warn("claims are missing, and cannot be asked for",
 			 log_str("activity", a->activity_id),
 			 log_int("after", a->seq), log_bytes("why", why));
@@ -151,15 +151,16 @@ static void counted(void *ctx, enum dubbo_outcome outcome,
 
 	(void)provider;
 	if (outcome == DUBBO_DONE) {
-		m = (Rain__CountersReply *)dubbo_result_message(
+		m = dubbo_result_message(
 			result, &rain__counters_reply__descriptor, &why);
 	}
 	if (m != NULL && m->outcome == RAIN__OUTCOME__DONE) {
 		gaps_counters(&w->gaps, bytes_str(a->activity_id),
-			      (int64_t)m->claims, (int64_t)m->claims_published);
+			      (int64_t)m->claims, (int64_t)m->claims_published,
+			      (int64_t)m->events_published);
 	}
 	if (m != NULL) {
-		protobuf_c_message_free_unpacked(&m->base, NULL);
+		proto_free(m);
 	}
 	free(a);
 	w->calls--;

@@ -121,7 +121,7 @@ static struct answer ask(const char *method, const char *types,
 static void forget(struct answer *a)
 {
 	if (a->message != NULL) {
-		protobuf_c_message_free_unpacked(a->message, NULL);
+		proto_free(a->message);
 	}
 }
 

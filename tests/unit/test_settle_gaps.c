@@ -62,7 +62,16 @@ Test(gaps, that_is_closed_is_forgotten)
 Test(gaps, opens_when_more_was_published_than_came)
 {
 	see("a", 3, -1, true, 1000);
-	gaps_counters(&g, BYTES("a"), 9, 9);
+	gaps_counters(&g, BYTES("a"), 9, 9, 0);
+	see("a", 3, -1, true, 1010);
+	see("a", 3, -1, true, 1110);
+	cr_assert_eq(gaps_due(&g, 1110)->whole_seq, 3);
+}
+
+Test(gaps, opens_when_a_change_of_the_activity_did_not_come)
+{
+	see("a", 3, -1, true, 1000);
+	gaps_counters(&g, BYTES("a"), 3, 3, 2);
 	see("a", 3, -1, true, 1010);
 	see("a", 3, -1, true, 1110);
 	cr_assert_eq(gaps_due(&g, 1110)->whole_seq, 3);
