@@ -6,8 +6,6 @@
 
 #include "proto/proto_util.h"
 
-enum { REPLY_ARENA_MAX = 16 * 1024 * 1024 };
-
 #define KEY(n, t, field, def) n, t, offsetof(struct ctl_options, field), def
 
 const struct config_key ctl_keys[] = {
@@ -172,11 +170,7 @@ static void call_cb(void *ctx, enum dubbo_outcome outcome,
 	call->done = true;
 	switch (outcome) {
 	case DUBBO_DONE:
-		*call->reply = result->kind == DUBBO_VALUE
-				       ? proto_unpack(call->d, result->value,
-						      REPLY_ARENA_MAX)
-				       : NULL;
-		why = result->message;
+		*call->reply = dubbo_result_message(result, call->d, &why);
 		call->rc = *call->reply != NULL ? CTL_OK : CTL_NO;
 		if (*call->reply == NULL) {
 			buf_put_bytes(call->why,

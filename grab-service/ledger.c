@@ -94,7 +94,7 @@ static void answered(void *ctx, enum dubbo_outcome outcome,
 	}
 	give(q, message);
 	if (message != NULL) {
-		protobuf_c_message_free_unpacked(message, NULL);
+		proto_free(message);
 	}
 	free(q);
 }

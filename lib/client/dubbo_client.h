@@ -77,11 +77,11 @@ size_t dubbo_client_ready(const struct dubbo_client *c);
 void dubbo_client_watch(struct dubbo_client *c, void (*changed)(void *ctx),
 			void *ctx);
 
-/** Unpack the value of a result into a message of type d: free it with
- * protobuf_c_message_free_unpacked(). NULL and *why (static text or the
- * provider's message, valid as long as result) if it is anything else. */
-ProtobufCMessage *dubbo_result_message(const struct dubbo_result *result,
-				       const ProtobufCMessageDescriptor *d,
-				       struct bytes *why);
+/** Unpack the value of a result into a message of type d, to be freed by
+ * proto_free(). NULL and *why (static text or the provider's message, valid as
+ * long as result) if it is anything else. */
+void *dubbo_result_message(const struct dubbo_result *result,
+			   const ProtobufCMessageDescriptor *d,
+			   struct bytes *why);
 
 #endif

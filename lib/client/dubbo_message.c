@@ -1,16 +1,19 @@
 /* From a result to the message that the caller expects. */
 #include "client/dubbo_client.h"
 
-ProtobufCMessage *dubbo_result_message(const struct dubbo_result *result,
-				       const ProtobufCMessageDescriptor *d,
-				       struct bytes *why)
+#include "proto/proto_util.h"
+
+enum { MESSAGE_ARENA_MAX = 64 * 1024 * 1024 };
+
+void *dubbo_result_message(const struct dubbo_result *result,
+			   const ProtobufCMessageDescriptor *d,
+			   struct bytes *why)
 {
-	ProtobufCMessage *m;
+	void *m;
 
 	switch (result->kind) {
 	case DUBBO_VALUE:
-		m = protobuf_c_message_unpack(d, NULL, result->value.n,
-					      result->value.p);
+		m = proto_unpack(d, result->value, MESSAGE_ARENA_MAX);
 		if (m == NULL) {
 			*why = BYTES("the answer is no message of this type");
 		}

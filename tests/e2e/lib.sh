@@ -13,18 +13,23 @@ runs=$(mktemp -d)
 [ -n "${KAFKA_BOOTSTRAP:-}" ] ||
 	fail "KAFKA_BOOTSTRAP is not set: ./rain test starts a broker for the tests"
 
+# Stops the stacks. A program that a sanitizer complained about, when it ran or
+# when it ended, fails the test.
 cleanup() {
 	for d in "$runs"/stack.*; do
 		[ -d "$d" ] || continue
-		if [ -n "${failed:-}" ]; then
-			for log in "$d"/*.log; do
-				printf '%s\n' "--- $log"
-				tail -n 25 "$log"
-			done
-		fi
 		stack_stop "$d" || true
+		if grep -lE 'Sanitizer|runtime error|check failed' "$d"/*.log; then
+			failed=1
+		fi
+		[ -n "$failed" ] || continue
+		for log in "$d"/*.log; do
+			printf '%s\n' "--- $log"
+			tail -n 25 "$log"
+		done
 	done
 	rm -rf "$runs"
+	[ -z "$failed" ] || exit 1
 }
 failed=1
 trap cleanup EXIT

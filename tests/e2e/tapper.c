@@ -244,5 +244,12 @@ int main(int argc, char **argv)
 		uv_run(&t->loop, UV_RUN_ONCE);
 	}
 	print(t);
+	json_decref(t->packets);
+	buf_close(&t->token);
+	uv_close((uv_handle_t *)&timer, NULL);
+	stream_hub_free(t->hub);
+	uv_run(&t->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&t->loop);
+	free(t);
 	return 0;
 }

@@ -223,8 +223,8 @@ static void done_cb(void *ctx, enum dubbo_outcome outcome,
 		return;
 	}
 	o->result = *r;
-	o->response = (void *)dubbo_result_message(
-		r, &rain__grab_response__descriptor, &why);
+	o->response =
+		dubbo_result_message(r, &rain__grab_response__descriptor, &why);
 	snprintf(o->text, sizeof(o->text), "%.*s|%.*s",
 		 BYTES_FMT(r->class_name), BYTES_FMT(why));
 }
@@ -262,7 +262,7 @@ static void expect_won(struct outcome *o)
 	cr_assert_eq(o->response->revision, UINT64_C(9007199254740993));
 	cr_assert(
 		bytes_eq(from_pb(o->response->reply->message), BYTES("用户")));
-	rain__grab_response__free_unpacked(o->response, NULL);
+	proto_free(o->response);
 }
 
 static int free_port(void)
@@ -295,7 +295,7 @@ static void every_kind(void)
 	call(&r, "result", "Lrain/ResultRequest;", "a");
 	cr_assert_eq(r.result.kind, DUBBO_VALUE);
 	cr_assert_eq(r.result.value.n, 0); /* all defaults */
-	rain__grab_response__free_unpacked(r.response, NULL);
+	proto_free(r.response);
 	call(&r, "nothing", "Lrain/GrabRequest;", "a");
 	cr_assert(r.result.kind == DUBBO_ERROR && r.result.status == 40,
 		  "%d %s", r.result.status, r.text);

@@ -120,14 +120,14 @@ static void answered(void *ctx, enum dubbo_outcome outcome,
 	if (outcome != DUBBO_DONE) {
 		return;
 	}
-	r = (void *)dubbo_result_message(
-		result, &rain__grab_batch_response__descriptor, &why);
+	r = dubbo_result_message(result, &rain__grab_batch_response__descriptor,
+				 &why);
 	cr_assert_not_null(r, "%.*s", BYTES_FMT(why));
 	for (size_t i = 0; i < r->n_responses; i++) {
 		cr_assert_eq(r->responses[i]->reply->status, RAIN__STATUS__WON);
 		c->won++;
 	}
-	protobuf_c_message_free_unpacked(&r->base, NULL);
+	proto_free(r);
 }
 
 static void send_batch(struct call *c, int number)

@@ -120,7 +120,7 @@ static void *reply_to(struct call *c)
 
 static void drop(struct call *c)
 {
-	protobuf_c_message_free_unpacked(c->message, NULL);
+	proto_free(c->message);
 	c->message = NULL;
 }
 

@@ -165,7 +165,7 @@ void activity_wait(struct activity_rig *g, struct activity_call *c)
 void activity_call_close(struct activity_call *c)
 {
 	if (c->reply != NULL) {
-		protobuf_c_message_free_unpacked(c->reply, NULL);
+		proto_free(c->reply);
 		c->reply = NULL;
 	}
 }

@@ -76,7 +76,7 @@ void done_cb(void *ctx, enum dubbo_outcome outcome,
 	}
 	snprintf(o->text, sizeof(o->text), "%.*s", BYTES_FMT(text));
 	if (m != NULL) {
-		protobuf_c_message_free_unpacked(m, NULL);
+		proto_free(m);
 	}
 }
 
