@@ -236,9 +236,11 @@ static int derive_state(struct tx *tx, struct tx_activity *a)
 	return 0;
 }
 
-/* What the newest change of a kind says, if there is one. */
+/* What the newest change of a kind says, and its revision; both are left alone
+ * if there is none. */
 static int newest_of(struct tx *tx, const struct tx_activity *a,
-		     enum event_change_kind kind, int column, int64_t *value)
+		     enum event_change_kind kind, int column, int64_t *value,
+		     int64_t *revision)
 {
 	struct sql *q = tx->q;
 	int rv = sql_first(q, S_CHANGE_OF_KIND, "is", a->number,
@@ -249,21 +251,30 @@ static int newest_of(struct tx *tx, const struct tx_activity *a,
 	}
 	if (rv == 1) {
 		*value = sql_int(q, S_CHANGE_OF_KIND, column);
+		*revision = sql_int(q, S_CHANGE_OF_KIND, 2);
 	}
 	sql_done(q, S_CHANGE_OF_KIND);
 	return 0;
 }
 
+/* An activity that was halted after its close is closed again: what was counted
+ * before that says nothing about what is left now. */
 static int derive(struct tx *tx, struct tx_activity *a)
 {
+	int64_t closed = 0;
+	int64_t counted = 0;
 	int rv = derive_state(tx, a);
 
 	if (rv == 0) {
-		rv = newest_of(tx, a, EVENT_CLOSED, 0, &a->books.final_claims);
+		rv = newest_of(tx, a, EVENT_CLOSED, 0, &a->books.final_claims,
+			       &closed);
 	}
 	if (rv == 0) {
 		rv = newest_of(tx, a, EVENT_COUNTED, 1,
-			       &a->books.leftover_cents);
+			       &a->books.leftover_cents, &counted);
+	}
+	if (rv == 0 && counted < closed) {
+		a->books.leftover_cents = -1;
 	}
 	return rv;
 }

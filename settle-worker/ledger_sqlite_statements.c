@@ -73,9 +73,10 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 	[S_CHANGE_NEWEST] = "SELECT kind, revision FROM activity_change"
 			    " WHERE activity = ?1"
 			    " ORDER BY revision DESC LIMIT ?2",
-	[S_CHANGE_OF_KIND] = "SELECT claims, amount FROM activity_change"
-			     " WHERE activity = ?1 AND kind = ?2"
-			     " ORDER BY revision DESC LIMIT 1",
+	[S_CHANGE_OF_KIND] =
+		"SELECT claims, amount, revision FROM activity_change"
+		" WHERE activity = ?1 AND kind = ?2"
+		" ORDER BY revision DESC LIMIT 1",
 
 	[S_ACCOUNT_ADD] = "INSERT INTO account (kind, owner, currency)"
 			  " VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
