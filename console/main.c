@@ -17,7 +17,8 @@ extern char **environ;
 
 static void usage(void)
 {
-	printf("usage: rainctl [--config FILE] [--set KEY=VALUE]... COMMAND\n\n");
+	printf("usage: rainctl [--config FILE] [--set KEY=VALUE]... COMMAND\n"
+	       "       rainctl --version | --example-config\n\n");
 	command_usage(stdout);
 	printf("\nexit: 0 done, 1 the answer is no, 2 wrong usage or "
 	       "configuration, 3 no answer\n\nkeys:\n");
@@ -38,6 +39,10 @@ static int global_options(struct ctl *ctl, int argc, char **argv)
 		}
 		if (strcmp(argv[i], "--version") == 0) {
 			printf("rainctl " RAIN_VERSION "\n");
+			return -2;
+		}
+		if (strcmp(argv[i], "--example-config") == 0) {
+			config_example(ctl_keys, stdout);
 			return -2;
 		}
 		if (strcmp(argv[i], "--json") == 0) {
