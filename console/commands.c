@@ -252,7 +252,8 @@ static int take_option(struct ctl *ctl, const struct command *c,
 		if (o->name == NULL) {
 			break;
 		}
-		if (strlen(o->name) != len || strncmp(o->name, name, len)) {
+		if (strlen(o->name) != len ||
+		    strncmp(o->name, name, len) != 0) {
 			continue;
 		}
 		if (o->value == NULL) {

@@ -25,7 +25,7 @@ static void wrong(struct user *u, const char *what)
 		char id[ID_MAX + 1];
 
 		crowd_user_id(crowd, u->number, id);
-		snprintf(crowd->why, sizeof crowd->why, "%s: %s", id, what);
+		snprintf(crowd->why, sizeof crowd->why, "%s: %.150s", id, what);
 	}
 }
 

@@ -13,7 +13,7 @@ enum finding { FINDING_OK, FINDING_WARN, FINDING_FAIL };
 
 /** Add a row: what was looked at, how it is, and what to change ("" if
  * nothing). */
-void doctor_add(json_t *rows, const char *check, enum finding finding,
+void doctor_add(json_t *rows, const char *what, enum finding finding,
 		const char *found, const char *change);
 
 /** Redis: reachable, version, persistence, eviction policy, clock. */

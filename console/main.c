@@ -13,8 +13,6 @@
 #include "base/log.h"
 #include "console/command.h"
 
-extern char **environ;
-
 static void usage(void)
 {
 	printf("usage: rainctl [--config FILE] [--set KEY=VALUE]... COMMAND\n"

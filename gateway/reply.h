@@ -18,7 +18,7 @@ void reply_hello(struct session *s, uint64_t seq);
 void reply_pong(struct session *s, uint64_t seq);
 
 /** The answer to a Grab. */
-void reply_grab(struct session *s, uint64_t seq, const Rain__GrabReply *m);
+void reply_grab(struct session *s, uint64_t seq, const Rain__GrabReply *reply);
 
 /** The answer to a request of any kind that carries no more than a status;
  * waits as long as the options say where the status is not final. */

@@ -146,7 +146,7 @@ bool track_number(const struct step_reply *reply, size_t i, uint64_t *out);
 void publish_claims(struct track *t, const redisReply *list);
 void publish_events(struct track *t, const redisReply *list);
 /** A delivery report, with what was given to kafka_produce(). */
-void publish_delivered(void *relay, void *opaque, rd_kafka_resp_err_t error);
+void publish_delivered(void *ctx, void *opaque, rd_kafka_resp_err_t error);
 
 extern struct metric relay_published;
 extern struct metric relay_unpublished;

@@ -22,8 +22,8 @@ enum frame_outcome {
 };
 
 /** Cut one frame off the front of data. *body is a view into data. */
-enum frame_outcome frame_next(struct bytes data, size_t max,
-			      struct bytes *body, size_t *used);
+enum frame_outcome frame_next(struct bytes data, size_t max, struct bytes *body,
+			      size_t *used);
 
 /** Append message as a frame. */
 void frame_put(struct buf *out, const ProtobufCMessage *message);

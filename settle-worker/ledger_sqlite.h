@@ -76,9 +76,9 @@ struct ledger_sqlite {
 };
 
 /** Implements ledger_ops.apply. */
-int ledger_sqlite_apply(struct ledger *l, const struct ledger_batch *b,
+int ledger_sqlite_apply(struct ledger *base, const struct ledger_batch *b,
 			struct ledger_result *result);
 /** Implements ledger_ops.reader. */
-int ledger_sqlite_reader(struct ledger *l, struct ledger_reader **out);
+int ledger_sqlite_reader(struct ledger *base, struct ledger_reader **out);
 
 #endif

@@ -67,7 +67,8 @@ enum settle_state settle_state_named(struct bytes name)
 	return SETTLE_STATE_UNKNOWN;
 }
 
-enum settle_state settle_state(const enum event_change_kind *kinds, size_t n)
+enum settle_state settle_state(const enum event_change_kind *newest_first,
+			       size_t n)
 {
 	static const enum settle_state after[EVENT_CHANGE_END] = {
 		[EVENT_CREATED] = SETTLE_STATE_CREATED,
@@ -83,15 +84,16 @@ enum settle_state settle_state(const enum event_change_kind *kinds, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		/* A top-up and a count leave the state as it is. */
-		if (kinds[i] == EVENT_TOPPED_UP || kinds[i] == EVENT_COUNTED) {
+		if (newest_first[i] == EVENT_TOPPED_UP ||
+		    newest_first[i] == EVENT_COUNTED) {
 			continue;
 		}
 		/* `resume` leads from HALTED to PAUSED, from there to OPEN. */
-		if (kinds[i] == EVENT_RESUMED && i + 1 < n &&
-		    kinds[i + 1] == EVENT_HALTED) {
+		if (newest_first[i] == EVENT_RESUMED && i + 1 < n &&
+		    newest_first[i + 1] == EVENT_HALTED) {
 			return SETTLE_STATE_PAUSED;
 		}
-		return after[kinds[i]];
+		return after[newest_first[i]];
 	}
 	return SETTLE_STATE_UNKNOWN;
 }

@@ -25,7 +25,7 @@ build_locked() {
 	else
 		cmake --build --preset "$preset" ${1:+--target "$@"} \
 			>"$top/build/$preset.log" 2>&1 || {
-			grep -A 20 -E 'error|FAILED' "$top/build/$preset.log" | head -n 60 >&2
+			grep -A 20 -E ' error: |^FAILED' "$top/build/$preset.log" | head -n 60 >&2
 			fail "the compiler found errors, see build/$preset.log"
 		}
 	fi

@@ -16,7 +16,7 @@ struct bytes {
 };
 
 /** A view of a string literal, without its NUL. */
-#define BYTES(literal)                                                         \
+#define BYTES(literal) \
 	((struct bytes){ (const uint8_t *)("" literal), sizeof(literal) - 1 })
 
 /** For printf: "%.*s", BYTES_FMT(b). */

@@ -8,15 +8,14 @@
 
 #include <stddef.h>
 
-#define must_check __attribute__((warn_unused_result))
+#define must_check             __attribute__((warn_unused_result))
 #define printf_like(fmt, args) __attribute__((format(printf, fmt, args)))
 
 /** From a pointer to a member to the struct that contains it. */
-#define container_of(ptr, type, member)                                        \
-	((type *)(void *)((char *)(ptr) - offsetof(type, member)))
+#define container_of(ptr, type, member) \
+	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
-#define check(cond)                                                            \
-	((cond) ? (void)0 : check_failed(#cond, __FILE__, __LINE__))
+#define check(cond) ((cond) ? (void)0 : check_failed(#cond, __FILE__, __LINE__))
 
 /** Print the broken expectation to stderr and abort. */
 _Noreturn void check_failed(const char *cond, const char *file, int line);

@@ -41,15 +41,15 @@ enum {
 };
 
 struct config_key {
-	const char *name;     /* "section.key"; NULL ends the table */
+	const char *name; /* "section.key"; NULL ends the table */
 	enum config_type type;
 	size_t offset;        /* of the value in the owner's struct */
 	const char *fallback; /* the default, in the syntax of the file */
 	int64_t min;
-	int64_t max;          /* min and max both 0: no bounds */
-	const char *choices;  /* "redis|replica" for CONFIG_CHOICE */
+	int64_t max;         /* min and max both 0: no bounds */
+	const char *choices; /* "redis|replica" for CONFIG_CHOICE */
 	unsigned flags;
-	const char *help;     /* one line, for --help and the example file */
+	const char *help; /* one line, for --help and the example file */
 };
 
 /* One "section.name = value" of a section that passes through unread. */
@@ -64,7 +64,7 @@ struct config {
 	const char *pass_section;      /* "kafka", or NULL */
 	struct config_pair *pairs;     /* of pass_section, in order; owned */
 	size_t pair_count;
-	struct buf errors;             /* one line per problem, for people */
+	struct buf errors; /* one line per problem, for people */
 	/* Below: internal. */
 	void *state;
 };

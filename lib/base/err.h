@@ -7,16 +7,16 @@
 #define BASE_ERR_H
 
 /* X(NAME, text) */
-#define ERR_MAP(X)                                                             \
-	X(PROTO, "malformed message")                                          \
-	X(TOO_BIG, "message over its size limit")                              \
-	X(BUSY, "a limit is reached, try later")                               \
-	X(CLOSED, "closed")                                                    \
-	X(TIMEOUT, "no answer within the deadline")                            \
-	X(IDLE, "silent for too long")                                         \
-	X(NOT_READY, "not connected")                                          \
-	X(CONFIG, "bad configuration")                                         \
-	X(DENIED, "refused by the peer")                                       \
+#define ERR_MAP(X)                                  \
+	X(PROTO, "malformed message")               \
+	X(TOO_BIG, "message over its size limit")   \
+	X(BUSY, "a limit is reached, try later")    \
+	X(CLOSED, "closed")                         \
+	X(TIMEOUT, "no answer within the deadline") \
+	X(IDLE, "silent for too long")              \
+	X(NOT_READY, "not connected")               \
+	X(CONFIG, "bad configuration")              \
+	X(DENIED, "refused by the peer")            \
 	X(STORE, "the database failed")
 
 enum err {
@@ -24,7 +24,7 @@ enum err {
 #define X(name, text) ERR_##name,
 	ERR_MAP(X)
 #undef X
-	ERR_END
+		ERR_END
 };
 /* The enumerators ascend from ERR_BASE; err.c checks that they stay below
  * libuv's. */

@@ -14,9 +14,9 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 enum log_format { LOG_LOGFMT, LOG_JSON };
 
 struct log_field {
-	const char *key;     /* NULL ends a list */
+	const char *key; /* NULL ends a list */
 	enum { LOG_TEXT, LOG_NUMBER } kind;
-	struct bytes text;   /* borrowed for the call */
+	struct bytes text; /* borrowed for the call */
 	int64_t number;
 };
 
@@ -27,10 +27,10 @@ struct log_field log_int(const char *key, int64_t n);
 /** The text of an error code, see err.h. */
 struct log_field log_err(int code);
 
-#define LOG_LAST ((struct log_field){ 0 })
+#define LOG_LAST       ((struct log_field){ 0 })
 #define log_debug(...) log_write(LOG_DEBUG, __VA_ARGS__, LOG_LAST)
-#define log_info(...) log_write(LOG_INFO, __VA_ARGS__, LOG_LAST)
-#define log_warn(...) log_write(LOG_WARN, __VA_ARGS__, LOG_LAST)
+#define log_info(...)  log_write(LOG_INFO, __VA_ARGS__, LOG_LAST)
+#define log_warn(...)  log_write(LOG_WARN, __VA_ARGS__, LOG_LAST)
 #define log_error(...) log_write(LOG_ERROR, __VA_ARGS__, LOG_LAST)
 
 /** event, then struct log_field values, the last one with key NULL. */

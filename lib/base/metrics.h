@@ -20,35 +20,50 @@
 
 #include "base/buf.h"
 
-enum metric_kind { METRIC_KIND_COUNTER, METRIC_KIND_GAUGE, METRIC_KIND_HISTOGRAM };
+enum metric_kind {
+	METRIC_KIND_COUNTER,
+	METRIC_KIND_GAUGE,
+	METRIC_KIND_HISTOGRAM
+};
 
 enum { METRIC_BUCKETS = 16 };
 
 struct metric {
 	enum metric_kind kind;
-	const char *name;   /* with its unit: rain_grab_seconds */
+	const char *name; /* with its unit: rain_grab_seconds */
 	const char *help;
-	const char *labels; /* "a=\"b\",c=\"d\"", or "" */
-	_Atomic int64_t value;                   /* counter, gauge */
-	_Atomic uint64_t buckets[METRIC_BUCKETS]; /* histogram, not cumulative */
-	_Atomic uint64_t sum;                    /* histogram, in samples */
-	double scale;       /* histogram: what one unit of a sample is worth */
-	uint64_t first;     /* histogram: bound of bucket 0, doubling on */
+	const char *labels;    /* "a=\"b\",c=\"d\"", or "" */
+	_Atomic int64_t value; /* counter, gauge */
+	_Atomic uint64_t
+		buckets[METRIC_BUCKETS]; /* histogram, not cumulative */
+	_Atomic uint64_t sum;            /* histogram, in samples */
+	double scale;   /* histogram: what one unit of a sample is worth */
+	uint64_t first; /* histogram: bound of bucket 0, doubling on */
 	struct metric *next;
 };
 
-#define METRIC_COUNTER(n, h, l)                                                \
-	{ .kind = METRIC_KIND_COUNTER, .name = (n), .help = (h), .labels = (l) }
-#define METRIC_GAUGE(n, h, l)                                                  \
-	{ .kind = METRIC_KIND_GAUGE, .name = (n), .help = (h), .labels = (l) }
+#define METRIC_COUNTER(n, h, l)                                        \
+	{                                                              \
+		.kind = METRIC_KIND_COUNTER, .name = (n), .help = (h), \
+		.labels = (l)                                          \
+	}
+#define METRIC_GAUGE(n, h, l)                                        \
+	{                                                            \
+		.kind = METRIC_KIND_GAUGE, .name = (n), .help = (h), \
+		.labels = (l)                                        \
+	}
 /** Samples in microseconds, shown in seconds: buckets 0.5 ms, doubling. */
-#define METRIC_SECONDS(n, h, l)                                                \
-	{ .kind = METRIC_KIND_HISTOGRAM, .name = (n), .help = (h),             \
-	  .labels = (l), .scale = 1e-6, .first = 500 }
+#define METRIC_SECONDS(n, h, l)                                          \
+	{                                                                \
+		.kind = METRIC_KIND_HISTOGRAM, .name = (n), .help = (h), \
+		.labels = (l), .scale = 1e-6, .first = 500               \
+	}
 /** Samples that count things: buckets 1, doubling. */
-#define METRIC_COUNTS(n, h, l)                                                 \
-	{ .kind = METRIC_KIND_HISTOGRAM, .name = (n), .help = (h),             \
-	  .labels = (l), .scale = 1, .first = 1 }
+#define METRIC_COUNTS(n, h, l)                                           \
+	{                                                                \
+		.kind = METRIC_KIND_HISTOGRAM, .name = (n), .help = (h), \
+		.labels = (l), .scale = 1, .first = 1                    \
+	}
 
 /** Registering twice is a mistake of ours. m lives for ever. */
 void metrics_register(struct metric *m);

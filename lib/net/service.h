@@ -25,11 +25,11 @@ struct service_rt;
  * HTTP), drain.timeout. They are merged with the service's own. */
 
 struct service {
-	const char *name;             /* "rain-gateway" */
-	const char *summary;          /* one line for --help */
+	const char *name;    /* "rain-gateway" */
+	const char *summary; /* one line for --help */
 	const struct config_key *keys;
-	void *options;                /* the struct that keys fill */
-	const char *pass_section;     /* "kafka" or NULL */
+	void *options;            /* the struct that keys fill */
+	const char *pass_section; /* "kafka" or NULL */
 	/** Everything is configured: start on the loop of rt. 0, or a code
 	 * after logging why: the process exits with 2. */
 	int (*start)(struct service_rt *rt);
@@ -42,7 +42,7 @@ struct service {
 	/** Whether requests can be served; else appends a reason per line.
 	 * Asked on the loop's thread, five times a second. NULL: always. */
 	bool (*ready)(struct service_rt *rt, struct buf *why);
-	void *ctx;                    /* the service's own */
+	void *ctx; /* the service's own */
 };
 
 struct service_rt {
@@ -51,7 +51,7 @@ struct service_rt {
 	struct stream_hub *hub;
 	const struct config_pair *pairs; /* of pass_section */
 	size_t pair_count;
-	void *state;                     /* internal */
+	void *state; /* internal */
 };
 
 /** The whole life of the process; what main() returns. */
