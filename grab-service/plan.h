@@ -54,6 +54,7 @@ must_check bool plan_is_future(const struct plan *p, int64_t now_ms,
 /** Write the canonical text with a NUL; returns its length. */
 size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX]);
 
+/** SHA-256 over seed and canonical text, in hex with a NUL. */
 void plan_commitment(const uint8_t seed[ALLOCATE_SEED], const struct plan *p,
 		     char out[PLAN_COMMITMENT]);
 

@@ -14,6 +14,13 @@
 
 static struct activity_rig g;
 
+/* How many packets are in the list. */
+static long pushed_now(void)
+{
+	return strtol(redis_server_ask(&g.server, "LLEN rain:{quiz}:packets"),
+		      NULL, 10);
+}
+
 static void start(void)
 {
 	activity_rig_open(&g, NULL);
@@ -94,19 +101,16 @@ Test(activity_load, what_is_not_there_or_not_loaded)
 Test(activity_load, a_crash_is_gone_on_from)
 {
 	struct activity_call c;
-	char *half;
+	long half;
 
 	create("quiz", 5000);
 	activity_rig_replace(&g, 10);
 	activity_send_id(&g, &c, "preload", "quiz");
-	RUN_UNTIL(&g.loop,
-		  atoi(redis_server_ask(&g.server,
-					"LLEN rain:{quiz}:packets")) >= 50);
+	RUN_UNTIL(&g.loop, pushed_now() >= 50);
 	activity_rig_replace(&g, 500);
 	cr_assert(c.done);
-	half = strdup(redis_server_ask(&g.server, "LLEN rain:{quiz}:packets"));
-	cr_assert(atoi(half) >= 50 && atoi(half) < 5000, "%s", half);
-	free(half);
+	half = pushed_now();
+	cr_assert(half >= 50 && half < 5000, "%ld", half);
 	activity_ask(&g, "get", "quiz");
 	cr_assert_eq(g.activity->state, RAIN__STATE__LOADING);
 	cr_assert(g.activity->loaded >= 50);
@@ -163,8 +167,7 @@ static void learn(struct known *k)
 /* Push the next 7 packets as another process would; false at the end. */
 static bool push_seven(const struct known *k)
 {
-	unsigned offset = (unsigned)atoi(
-		redis_server_ask(&g.server, "LLEN rain:{quiz}:packets"));
+	unsigned offset = (unsigned)pushed_now();
 	char texts[7][PACKET_TEXT_MAX], id[24], number[24];
 	const char *args[9] = { number };
 
@@ -197,9 +200,7 @@ Test(activity_load, another_process_loads_the_same)
 	learn(&k);
 	activity_rig_replace(&g, 100);
 	activity_send_id(&g, &c, "preload", "quiz");
-	RUN_UNTIL(&g.loop,
-		  atoi(redis_server_ask(&g.server,
-					"LLEN rain:{quiz}:packets")) >= 100);
+	RUN_UNTIL(&g.loop, pushed_now() >= 100);
 	while (pushed < 20 && push_seven(&k)) {
 		pushed++;
 		uv_run(&g.loop, UV_RUN_NOWAIT);
@@ -309,9 +310,7 @@ Test(activity_load, a_service_that_stops_leaves_it_to_the_next)
 	create("quiz", 5000);
 	activity_rig_replace(&g, 10);
 	activity_send_id(&g, &c, "preload", "quiz");
-	RUN_UNTIL(&g.loop,
-		  atoi(redis_server_ask(&g.server,
-					"LLEN rain:{quiz}:packets")) >= 50);
+	RUN_UNTIL(&g.loop, pushed_now() >= 50);
 	activity_service_stop(g.service);
 	activity_wait(&g, &c);
 	activity_take(&g, &c);
