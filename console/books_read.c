@@ -45,74 +45,142 @@ static int read_activity(struct ctl *ctl, struct books *b, struct buf *why)
 	return rc;
 }
 
-static int read_claims(struct ctl *ctl, struct books *b, struct buf *why)
+/* Reading a list page by page: one request, sent again with *after moved. */
+struct pages {
+	struct dubbo_client *client;
+	const struct dubbo_target *target;
+	const ProtobufCMessage *request;
+	uint64_t *after; /* in the request */
+	const ProtobufCMessageDescriptor *d;
+	/* Take a page into b and move *after. CTL_OK with *n elements, or
+	 * another CTL_ with a sentence in why. */
+	int (*take)(struct books *b, const void *reply, uint64_t *after,
+		    size_t *n, struct buf *why);
+};
+
+static int read_pages(struct ctl *ctl, struct books *b, const struct pages *p,
+		      struct buf *why)
 {
-	Rain__PageRequest q = RAIN__PAGE_REQUEST__INIT;
-	size_t n;
+	size_t n = 0;
 
-	q.activity_id = to_pb_str(b->activity);
-	q.limit = PAGE;
 	do {
-		const Rain__ClaimsReply *r;
 		void *reply;
-		int rc = ctl_call(ctl, ctl_grab(ctl), &ctl_claims, &q.base,
-				  &rain__claims_reply__descriptor, &reply, why);
+		int rc = ctl_call(ctl, p->client, p->target, p->request, p->d,
+				  &reply, why);
 
+		if (rc == CTL_OK) {
+			rc = p->take(b, reply, p->after, &n, why);
+			proto_free(reply);
+		}
 		if (rc != CTL_OK) {
 			return rc;
 		}
-		r = reply;
-		if (r->outcome != RAIN__OUTCOME__DONE) {
-			rc = refused(r->outcome, r->message, why);
-			proto_free(reply);
-			return rc;
-		}
-		n = r->n_claims;
-		for (size_t i = 0; i < n; i++) {
-			const Rain__Claim *c = r->claims[i];
-
-			books_enter(b, BOOK_REDIS, c->seq,
-				    from_pb(c->red_packet_id),
-				    from_pb(c->user_id), c->amount_cents);
-		}
-		q.after += n;
-		proto_free(reply);
 	} while (n == PAGE);
 	return CTL_OK;
+}
+
+static int take_claims(struct books *b, const void *reply, uint64_t *after,
+		       size_t *n, struct buf *why)
+{
+	const Rain__ClaimsReply *r = reply;
+
+	if (r->outcome != RAIN__OUTCOME__DONE) {
+		return refused(r->outcome, r->message, why);
+	}
+	for (size_t i = 0; i < r->n_claims; i++) {
+		const Rain__Claim *c = r->claims[i];
+
+		books_enter(b, BOOK_REDIS, c->seq, from_pb(c->red_packet_id),
+			    from_pb(c->user_id), c->amount_cents);
+	}
+	*n = r->n_claims;
+	*after += r->n_claims;
+	return CTL_OK;
+}
+
+static int take_packets(struct books *b, const void *reply, uint64_t *after,
+			size_t *n, struct buf *why)
+{
+	const Rain__PacketsReply *r = reply;
+
+	if (r->outcome != RAIN__OUTCOME__DONE) {
+		return refused(r->outcome, r->message, why);
+	}
+	for (size_t i = 0; i < r->n_packets; i++) {
+		b->left.count++;
+		b->left.cents += r->packets[i]->amount_cents;
+	}
+	*n = r->n_packets;
+	*after += r->n_packets;
+	return CTL_OK;
+}
+
+static int take_records(struct books *b, const void *reply, uint64_t *after,
+			size_t *n, struct buf *why)
+{
+	const Rain__RecordsReply *r = reply;
+
+	(void)why;
+	for (size_t i = 0; i < r->n_records; i++) {
+		const Rain__LedgerRecord *e = r->records[i];
+
+		books_enter(b, BOOK_LEDGER, e->seq, from_pb(e->red_packet_id),
+			    from_pb(e->user_id), e->amount_cents);
+		*after = e->seq;
+		if (e->at_ms > b->last_claim_ms) {
+			b->last_claim_ms = e->at_ms;
+		}
+		if (e->credited_ms > b->last_credit_ms) {
+			b->last_credit_ms = e->credited_ms;
+		}
+	}
+	*n = r->n_records;
+	return CTL_OK;
+}
+
+static int read_claims(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	Rain__PageRequest q = RAIN__PAGE_REQUEST__INIT;
+	struct pages p = { ctl_grab(ctl),
+			   &ctl_claims,
+			   &q.base,
+			   &q.after,
+			   &rain__claims_reply__descriptor,
+			   take_claims };
+
+	q.activity_id = to_pb_str(b->activity);
+	q.limit = PAGE;
+	return read_pages(ctl, b, &p, why);
 }
 
 static int read_packets(struct ctl *ctl, struct books *b, struct buf *why)
 {
 	Rain__PageRequest q = RAIN__PAGE_REQUEST__INIT;
-	size_t n;
+	struct pages p = { ctl_grab(ctl),
+			   &ctl_packets,
+			   &q.base,
+			   &q.after,
+			   &rain__packets_reply__descriptor,
+			   take_packets };
 
 	q.activity_id = to_pb_str(b->activity);
 	q.limit = PAGE;
-	do {
-		const Rain__PacketsReply *r;
-		void *reply;
-		int rc =
-			ctl_call(ctl, ctl_grab(ctl), &ctl_packets, &q.base,
-				 &rain__packets_reply__descriptor, &reply, why);
+	return read_pages(ctl, b, &p, why);
+}
 
-		if (rc != CTL_OK) {
-			return rc;
-		}
-		r = reply;
-		if (r->outcome != RAIN__OUTCOME__DONE) {
-			rc = refused(r->outcome, r->message, why);
-			proto_free(reply);
-			return rc;
-		}
-		n = r->n_packets;
-		for (size_t i = 0; i < n; i++) {
-			b->left.count++;
-			b->left.cents += r->packets[i]->amount_cents;
-		}
-		q.after += n;
-		proto_free(reply);
-	} while (n == PAGE);
-	return CTL_OK;
+static int read_records(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	Rain__RecordsRequest q = RAIN__RECORDS_REQUEST__INIT;
+	struct pages p = { ctl_ledger(ctl),
+			   &ctl_records,
+			   &q.base,
+			   &q.after,
+			   &rain__records_reply__descriptor,
+			   take_records };
+
+	q.activity_id = to_pb_str(b->activity);
+	q.limit = PAGE;
+	return read_pages(ctl, b, &p, why);
 }
 
 static void claim_event_cb(void *ctx, struct bytes key, struct bytes value)
@@ -130,44 +198,6 @@ static void claim_event_cb(void *ctx, struct bytes key, struct bytes value)
 			    from_pb(e->user_id), e->amount_cents);
 	}
 	proto_free(e);
-}
-
-static int read_records(struct ctl *ctl, struct books *b, struct buf *why)
-{
-	Rain__RecordsRequest q = RAIN__RECORDS_REQUEST__INIT;
-	size_t n;
-
-	q.activity_id = to_pb_str(b->activity);
-	q.limit = PAGE;
-	do {
-		const Rain__RecordsReply *r;
-		void *reply;
-		int rc =
-			ctl_call(ctl, ctl_ledger(ctl), &ctl_records, &q.base,
-				 &rain__records_reply__descriptor, &reply, why);
-
-		if (rc != CTL_OK) {
-			return rc;
-		}
-		r = reply;
-		n = r->n_records;
-		for (size_t i = 0; i < n; i++) {
-			const Rain__LedgerRecord *e = r->records[i];
-
-			books_enter(b, BOOK_LEDGER, e->seq,
-				    from_pb(e->red_packet_id),
-				    from_pb(e->user_id), e->amount_cents);
-			q.after = e->seq;
-			if (e->at_ms > b->last_claim_ms) {
-				b->last_claim_ms = e->at_ms;
-			}
-			if (e->credited_ms > b->last_credit_ms) {
-				b->last_credit_ms = e->credited_ms;
-			}
-		}
-		proto_free(reply);
-	} while (n == PAGE);
-	return CTL_OK;
 }
 
 static int read_totals(struct ctl *ctl, struct books *b, struct buf *why)

@@ -4,35 +4,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/config_table.h"
 #include "proto/proto_util.h"
 
-#define KEY(n, t, field, def) n, t, offsetof(struct ctl_options, field), def
+#define AT(field) offsetof(struct ctl_options, field)
 
 const struct config_key ctl_keys[] = {
-	{ KEY("gateway.addresses", CONFIG_STRING, gateway_addresses,
-	      "127.0.0.1:7000"),
-	  .help = "gateways, for grab, result and balance" },
-	{ KEY("gateway.keys", CONFIG_STRING, gateway_keys, ""),
-	  .help = "file of the keys that sign test tokens" },
-	{ KEY("grab.addresses", CONFIG_STRING, grab_addresses,
-	      "127.0.0.1:20880"),
-	  .help = "grab-services, host:port separated by commas" },
-	{ KEY("grab.secret", CONFIG_STRING, grab_secret, ""),
-	  .flags = CONFIG_SECRET, .help = "their shared secret, if any" },
-	{ KEY("ledger.addresses", CONFIG_STRING, ledger_addresses,
-	      "127.0.0.1:20881"),
-	  .help = "settle-workers, host:port separated by commas" },
-	{ KEY("ledger.secret", CONFIG_STRING, ledger_secret, ""),
-	  .flags = CONFIG_SECRET, .help = "their shared secret, if any" },
-	{ KEY("redis.url", CONFIG_STRING, redis_url, "redis://127.0.0.1:6379"),
-	  .flags = CONFIG_SECRET, .help = "Redis, for doctor" },
-	{ KEY("topics.activities", CONFIG_STRING, topic_activities,
-	      "rain.activities"),
-	  .help = "topic of the activities' events, for books and doctor" },
-	{ KEY("topics.claims", CONFIG_STRING, topic_claims, "rain.claims"),
-	  .help = "topic of the claims, for books and doctor" },
-	{ KEY("ctl.timeout", CONFIG_TIME, timeout_ms, "10s"), .min = 100,
-	  .max = 3600000, .help = "how long to wait for an answer" },
+	TEXT("gateway.addresses", gateway_addresses, "127.0.0.1:7000",
+	     "gateways, for grab, result, balance and quiz"),
+	TEXT("gateway.keys", gateway_keys, "",
+	     "file of the keys that sign test tokens"),
+	TEXT("grab.addresses", grab_addresses, "127.0.0.1:20880",
+	     "grab-services, host:port separated by commas"),
+	SECRET("grab.secret", grab_secret, "their shared secret, if any"),
+	TEXT("ledger.addresses", ledger_addresses, "127.0.0.1:20881",
+	     "settle-workers, host:port separated by commas"),
+	SECRET("ledger.secret", ledger_secret, "their shared secret, if any"),
+	TEXT("redis.url", redis_url, "redis://127.0.0.1:6379",
+	     "Redis, for doctor"),
+	TEXT("topics.activities", topic_activities, "rain.activities",
+	     "topic of the activities' events, for doctor"),
+	TEXT("topics.claims", topic_claims, "rain.claims",
+	     "topic of the claims, for books and doctor"),
+	SPAN("ctl.timeout", timeout_ms, "10s", 100, 3600000,
+	     "how long to wait for an answer"),
 	{ 0 },
 };
 

@@ -1,30 +1,8 @@
 #include "options.h"
 
+#include "base/config_table.h"
+
 #define AT(field) offsetof(struct grab_options, field)
-#define TEXT(name, field, def, text)                                    \
-	{                                                               \
-		(name), CONFIG_STRING, AT(field), (def), .help = (text) \
-	}
-#define NEEDED(name, field, def, text)                           \
-	{                                                        \
-		(name), CONFIG_STRING, AT(field), (def),         \
-			.flags = CONFIG_REQUIRED, .help = (text) \
-	}
-#define SECRET(name, field, text)                                             \
-	{                                                                     \
-		(name), CONFIG_STRING, AT(field), "", .flags = CONFIG_SECRET, \
-						      .help = (text)          \
-	}
-#define NUMBER(name, field, def, low, high, text)                   \
-	{                                                           \
-		(name), CONFIG_INT, AT(field), (def),               \
-			.min = (low), .max = (high), .help = (text) \
-	}
-#define SPAN(name, field, def, low, high, text)                     \
-	{                                                           \
-		(name), CONFIG_TIME, AT(field), (def),              \
-			.min = (low), .max = (high), .help = (text) \
-	}
 
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 
