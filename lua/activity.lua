@@ -140,8 +140,8 @@ function steps.close()
 	end
 	local made, left = call('LLEN', CLAIMS), call('LLEN', PACKETS)
 	return change('CLOSED', { 'reason', ARGV[3] or '', 'final_claims', made,
-		'final_left', left }, 'closed', 'claims', made, 'packets_left', left,
-		'seed', meta.seed or '')
+		'final_left', left, 'final_users', call('HLEN', USERS) }, 'closed',
+		'claims', made, 'packets_left', left, 'seed', meta.seed or '')
 end
 
 function steps.counted()
@@ -184,7 +184,7 @@ function checks.counts()
 		type(have) ~= 'number' then
 		return 'a key of the activity has the wrong type'
 	end
-	if left + made ~= tonumber(meta.packets or -1) or have ~= made then
+	if not counts_hold() then
 		return wrong_counts()[5]
 	end
 end

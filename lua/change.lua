@@ -47,9 +47,15 @@ local function sound(same)
 	end
 end
 
--- Whether no packet and no claim came or went but by a grab.
+-- Whether no packet and no claim came or went but by a grab. Once it is closed
+-- none may come or go: a halted activity is closed with what there is.
 local function counts_hold()
 	local left, made = call('LLEN', PACKETS), call('LLEN', CLAIMS)
-	return left + made == tonumber(meta.packets or -1) and
-		call('HLEN', USERS) == made
+	local have = call('HLEN', USERS)
+	if meta.final_users and (state == 'CLOSED' or state == 'SETTLED') then
+		return left == tonumber(meta.final_left) and
+			made == tonumber(meta.final_claims) and
+			have == tonumber(meta.final_users)
+	end
+	return left + made == tonumber(meta.packets or -1) and have == made
 end

@@ -1,10 +1,6 @@
 # Whole stacks: the real programs with Redis, Kafka and a ledger. Each starts
 # its own on free ports; they share the broker that KAFKA_BOOTSTRAP names.
-add_executable(tapper e2e/tapper.c)
-target_link_libraries(tapper PRIVATE client token net proto base
-                      PkgConfig::jansson build_flags)
-
-foreach(name quiz kill states rewind redis one_user two_of_each)
+foreach(name quiz kill states reclose rewind redis one_user two_of_each)
   add_test(NAME e2e.${name}
     COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/e2e/test_${name}.sh)
   set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT 300
