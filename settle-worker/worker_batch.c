@@ -71,8 +71,23 @@ static void read_record(struct worker *w, const struct kafka_record *r)
 		   &place);
 }
 
+/* Kafka sends from our place on, or from its beginning if it has no such place:
+ * then the topic was lost and made anew, and what comes is not what was there.
+ * A message that was applied before changes nothing. */
+static void note_place(struct ledger_move *m, const struct kafka_record *r)
+{
+	if (r->offset < m->to) {
+		log_warn("the log of a partition begins again",
+			 log_str("topic", r->topic),
+			 log_int("partition", r->partition),
+			 log_int("offset", r->offset),
+			 log_int("expected", m->to));
+	}
+	m->to = r->offset + 1;
+}
+
 /* Messages of partitions that are not ours (left over from before a rebalance)
- * and those before our place are none of our business. */
+ * are none of our business. */
 static void read_records(struct worker *w)
 {
 	struct worker_batch *b = &w->batch;
@@ -96,11 +111,10 @@ static void read_records(struct worker *w)
 			m = move_of(w, r);
 			last = r;
 		}
-		if (m == NULL || r->offset < m->to) {
-			continue;
+		if (m != NULL) {
+			note_place(m, r);
+			read_record(w, r);
 		}
-		m->to = r->offset + 1;
-		read_record(w, r);
 	}
 }
 

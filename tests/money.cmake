@@ -2,3 +2,7 @@
 c_test(lua_reclose integration
   SOURCES integration/test_lua_reclose.c lib/lua_run.c lib/redis_server.c
   LIBS lua_scripts)
+c_test(worker_new_log integration
+  SOURCES integration/test_worker_new_log.c lib/worker_rig.c
+          lib/ledger_fixture.c lib/kafka_broker.c lib/turns.c
+  LIBS settle_core)
