@@ -38,9 +38,16 @@ static void refuse(struct grab_env *env, struct ask *ask, const char *why)
 
 /* ---- No such activity in Redis ---- */
 
+/* In the set, or known to this service from before: then Redis lost it. */
+static bool somewhere(const struct activity *a)
+{
+	return a->listed || a->seen.revision > 0;
+}
+
 static bool nowhere(const struct grab_env *env, const struct activity *a)
 {
-	return !a->listed && uv_now(env->loop) < a->elsewhere.absent_until_ms;
+	return !somewhere(a) &&
+	       uv_now(env->loop) < a->elsewhere.absent_until_ms;
 }
 
 struct absent {
@@ -60,7 +67,7 @@ static void absent_cb(void *ctx, const Rain__TotalsReply *reply)
 
 	e->asks = NULL;
 	e->asking = false;
-	if (reply != NULL && !reply->known && !a->listed) {
+	if (reply != NULL && !reply->known && !somewhere(a)) {
 		e->absent_until_ms = uv_now(env->loop) + ELSEWHERE_KEEP_MS;
 	} else if (reply != NULL && reply->known) {
 		log_error("the ledger knows an activity that Redis lost",
@@ -90,7 +97,7 @@ void elsewhere_absent(struct grab_env *env, struct ask *ask)
 		tell(env, ask, RAIN__STATUS__NO_SUCH_ACTIVITY, 0);
 		return;
 	}
-	if (a->listed || env->elsewhere > ELSEWHERE_MAX ||
+	if (somewhere(a) || env->elsewhere > ELSEWHERE_MAX ||
 	    env->scanned_ms == 0 ||
 	    uv_now(env->loop) - env->scanned_ms > SCAN_FRESH_MS) {
 		refuse(env, ask, "the activity is not in Redis now");

@@ -6,3 +6,5 @@ c_test(worker_new_log integration
   SOURCES integration/test_worker_new_log.c lib/worker_rig.c
           lib/ledger_fixture.c lib/kafka_broker.c lib/turns.c
   LIBS settle_core)
+c_test(grab_forgotten integration
+  SOURCES integration/test_grab_forgotten.c ${grab_rig} LIBS grab_core)
