@@ -8,3 +8,6 @@ c_test(worker_new_log integration
   LIBS settle_core)
 c_test(grab_forgotten integration
   SOURCES integration/test_grab_forgotten.c ${grab_rig} LIBS grab_core)
+c_test(ledger_reclosed integration
+  SOURCES integration/test_ledger_reclosed.c lib/ledger_fixture.c
+  LIBS settle_core)
