@@ -17,7 +17,7 @@
 #include "rain/activity_service.pb-c.h"
 #include "rain/ledger_service.pb-c.h"
 
-enum { FILES_WANTED = 65536, CONNECT_MS = 2000 };
+enum { FILES_WANTED = 65536, CONNECT_MS = 2000, LEDGER_PAGE = 1000 };
 
 static const char *const finding_names[] = { "ok", "warning", "FAIL" };
 
@@ -66,6 +66,44 @@ static void look_at_services(struct ctl *ctl, json_t *rows)
 	look_at_service(ctl, rows, "settle-worker", ctl_ledger(ctl),
 			ctl->options.ledger_addresses, &ctl_positions,
 			&positions.base, &rain__positions_reply__descriptor);
+}
+
+/* What the ledger wants a person to see. */
+static void look_at_alarms(struct ctl *ctl, json_t *rows)
+{
+	Rain__ActivitiesRequest q = RAIN__ACTIVITIES_REQUEST__INIT;
+	const Rain__ActivitiesReply *r;
+	size_t alarms = 0;
+	struct buf why;
+	void *reply;
+
+	q.limit = LEDGER_PAGE;
+	buf_init(&why);
+	if (ctl_call(ctl, ctl_ledger(ctl), &ctl_ledger_activities, &q.base,
+		     &rain__activities_reply__descriptor, &reply,
+		     &why) == CTL_OK) {
+		r = reply;
+		for (size_t i = 0; i < r->n_activities; i++) {
+			const Rain__TotalsReply *t = r->activities[i];
+			char found[256];
+
+			if (t->alarm.len == 0) {
+				continue;
+			}
+			alarms++;
+			snprintf(found, sizeof found, "%.*s: %.*s",
+				 BYTES_FMT(from_pb(t->activity_id)),
+				 BYTES_FMT(from_pb(t->alarm)));
+			doctor_add(rows, "ledger", FINDING_WARN, found,
+				   "rainctl books names what differs");
+		}
+		if (alarms == 0) {
+			doctor_add(rows, "ledger", FINDING_OK,
+				   "no activity has an alarm", "");
+		}
+		proto_free(reply);
+	}
+	buf_close(&why);
 }
 
 struct knock {
@@ -147,6 +185,7 @@ static json_t *examine(struct ctl *ctl)
 	doctor_redis(ctl, rows);
 	doctor_kafka(ctl, rows);
 	look_at_services(ctl, rows);
+	look_at_alarms(ctl, rows);
 	look_at_gateways(ctl, rows);
 	look_at_limits(rows);
 	return rows;

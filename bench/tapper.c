@@ -6,7 +6,8 @@
  *   tapper front GATEWAYS KEYS ACTIVITY CONNECTIONS USERS
  *
  * Prints one JSON object: answers per status, users with a packet, distinct
- * packets, and the answers that had none where there should be one.
+ * packets, answers per second and their latency. A packet where none should be,
+ * or none where one should, ends it with an error.
  */
 #include <inttypes.h>
 #include <jansson.h>
@@ -16,18 +17,25 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/histogram.h"
 #include "client/app_client.h"
 #include "proto/proto_util.h"
 #include "token/token.h"
 
-enum { IN_FLIGHT = 32, CONNECTIONS_MAX = 256, LIMIT_MS = 120000 };
+enum {
+	IN_FLIGHT = 32,
+	SEQS = 4096, /* answers may overtake one another, but not so far */
+	CONNECTIONS_MAX = 256,
+	LIMIT_MS = 300000,
+};
 
 struct tapper;
 
 struct connection {
 	struct app_client client;
 	struct tapper *t;
-	uint64_t asked; /* grabs sent */
+	uint64_t asked;         /* grabs sent */
+	uint64_t sent_us[SEQS]; /* by seq modulo their number */
 	uint64_t answered;
 };
 
@@ -44,6 +52,9 @@ struct tapper {
 	uint64_t open;
 	uint64_t statuses[16];
 	uint64_t broken;
+	uint64_t began_us; /* when the first grab left */
+	uint64_t ended_us; /* when the last answer came */
+	struct histogram latency;
 	json_t *packets; /* id -> how often */
 	struct buf token;
 };
@@ -60,6 +71,7 @@ static void grab_more(struct connection *c)
 
 	while (c->asked - c->answered < IN_FLIGHT) {
 		char user[32] = "";
+		uint64_t seq;
 
 		if (!t->front) {
 			if (c->asked == t->wanted) {
@@ -72,8 +84,9 @@ static void grab_more(struct connection *c)
 			snprintf(user, sizeof user, "u-%06" PRIu64,
 				 t->next_user++);
 		}
-		app_client_grab(&c->client, bytes_str(t->activity),
-				bytes_str(user), 1, 0);
+		seq = app_client_grab(&c->client, bytes_str(t->activity),
+				      bytes_str(user), 1, 0);
+		c->sent_us[seq % SEQS] = clock_mono_us();
 		c->asked++;
 	}
 	if (c->asked == c->answered) {
@@ -100,6 +113,7 @@ static void on_hello(struct app_client *client, uint64_t seq,
 	if (++t->ready < t->connection_count) {
 		return;
 	}
+	t->began_us = clock_mono_us();
 	for (uint64_t i = 0; i < t->connection_count; i++) {
 		grab_more(&t->connections[i]);
 	}
@@ -114,7 +128,8 @@ static void on_grab(struct app_client *client, uint64_t seq,
 	bool won = status == RAIN__STATUS__WON ||
 		   status == RAIN__STATUS__ALREADY_GRABBED;
 
-	(void)seq;
+	t->ended_us = clock_mono_us();
+	histogram_add(&t->latency, t->ended_us - c->sent_us[seq % SEQS]);
 	t->statuses[status < 16 ? status : 0]++;
 	if (won != (m->red_packet != NULL)) {
 		stop("a packet where none should be, or none where one should");
@@ -190,6 +205,10 @@ static void sign(struct tapper *t, const char *path)
 
 static void print(const struct tapper *t)
 {
+	static const struct {
+		const char *name;
+		double fraction;
+	} shown[] = { { "p50_ms", 0.5 }, { "p99_ms", 0.99 }, { "max_ms", 1 } };
 	json_t *out = json_object();
 	uint64_t answers = 0;
 
@@ -209,8 +228,19 @@ static void print(const struct tapper *t)
 	json_object_set_new(
 		out, "packets",
 		json_integer((json_int_t)json_object_size(t->packets)));
+	json_object_set_new(
+		out, "per_second",
+		json_integer((json_int_t)(answers * 1000000 /
+					  (t->ended_us - t->began_us + 1))));
+	for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+		json_object_set_new(
+			out, shown[i].name,
+			json_real((double)histogram_percentile(
+					  &t->latency, shown[i].fraction) /
+				  1e3));
+	}
 	json_object_set_new(out, "broken", json_integer((json_int_t)t->broken));
-	json_dumpf(out, stdout, JSON_INDENT(2));
+	json_dumpf(out, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(5));
 	printf("\n");
 	json_decref(out);
 }
