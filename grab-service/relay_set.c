@@ -29,7 +29,9 @@ static struct track *add_track(struct relay *relay, struct activity *a)
 	t->epoch = ++relay->epoch;
 	window_init(&t->claims, (size_t)o->window_max);
 	window_init(&t->events, TRACK_EVENTS_MAX);
-	t->fence.confirmed_on = redis_connection(relay->redis);
+	/* What was seen before may have been seen of another Redis. */
+	t->fence.confirmed_on =
+		a->seen.revision > 0 ? 0 : redis_connection(relay->redis);
 	activity_pin(a);
 	a->track = t;
 	relay->slots[slot] = t;

@@ -11,3 +11,6 @@ c_test(grab_forgotten integration
 c_test(ledger_reclosed integration
   SOURCES integration/test_ledger_reclosed.c lib/ledger_fixture.c
   LIBS settle_core)
+c_test(fence_untracked integration
+  SOURCES integration/test_fence_untracked.c lib/kafka_read.c ${grab_rig}
+  LIBS grab_core)
