@@ -137,11 +137,43 @@ void relay_scan(struct relay *relay)
 		      scan_cb, relay);
 }
 
+static void list_cb(void *ctx, enum redis_outcome outcome,
+		    const redisReply *reply)
+{
+	struct relay *relay = ctx;
+
+	(void)outcome;
+	(void)reply;
+	relay->listing = false;
+	relay->scan_due_ms = 0;
+	relay_kick(relay);
+}
+
+/* Somebody wins there, and it is not in the set: it is new, and our next look
+ * will find it, or the set was lost, and nobody would ever pay. */
+static void list(struct relay *relay, struct activity *a)
+{
+	const struct grab_options *o = relay->env->options;
+	struct bytes argv[3] = { BYTES("SADD"), BYTES("rain:activities"),
+				 activity_id(a) };
+
+	if (a->listed || relay->listing || relay->stopping ||
+	    relay->scan == 0) {
+		return;
+	}
+	relay->listing = true;
+	redis_command(relay->redis, 3, argv, (uint64_t)o->redis_timeout_ms,
+		      list_cb, relay);
+}
+
 void relay_poke(struct relay *relay, struct activity *a)
 {
 	struct track *t = a->track;
 	uint64_t now = uv_now(relay->env->loop);
 
+	if (t == NULL) {
+		list(relay, a);
+	}
 	if (t == NULL || (!t->ours && !t->free)) {
 		return;
 	}

@@ -59,7 +59,7 @@ static bool calls_open(const struct relay *relay)
 		}
 	}
 	/* A question to Kafka ends with the producer. */
-	return relay->scanning || relay->leaving > 0 ||
+	return relay->scanning || relay->listing || relay->leaving > 0 ||
 	       relay->evidence.asking_ledger;
 }
 

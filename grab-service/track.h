@@ -38,6 +38,7 @@ struct relay {
 	uint32_t epoch; /* last one given out */
 	struct evidence evidence;
 	bool scanning; /* SMEMBERS is in flight */
+	bool listing;  /* SADD is in flight */
 	uint64_t scan; /* number of the scan */
 	uint64_t scan_due_ms;
 	bool topics_ready;

@@ -14,3 +14,6 @@ c_test(ledger_reclosed integration
 c_test(fence_untracked integration
   SOURCES integration/test_fence_untracked.c lib/kafka_read.c ${grab_rig}
   LIBS grab_core)
+c_test(relay_set_lost integration
+  SOURCES integration/test_relay_set_lost.c lib/kafka_read.c ${grab_rig}
+  LIBS grab_core)
