@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/err.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "proto/proto_util.h"
@@ -47,6 +48,9 @@ static bool send_message(struct track *t, const struct kafka_message *m,
 {
 	int rv = kafka_produce(t->relay->producer, m, tag(t, kind, position));
 
+	if (rv == ERR_NOT_READY) {
+		relay_topics_gone(t->relay);
+	}
 	if (rv != 0) {
 		/* Full: it is read again when there is room. */
 		pause_sending(t);
@@ -200,6 +204,10 @@ void publish_delivered(void *ctx, void *opaque, rd_kafka_resp_err_t error)
 			 log_str("why", rd_kafka_err2str(error)));
 		track_drop(t, "Kafka did not take it");
 		pause_sending(t);
+		if (error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+		    error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
+			relay_topics_gone(relay);
+		}
 		return;
 	}
 	w = kind == KIND_CLAIM ? &t->claims : &t->events;

@@ -58,6 +58,17 @@ static void topics_cb(void *ctx, int error, const char *why)
 	}
 	log_info("topics are there");
 	relay->topics_ready = true;
+	relay->topics_gone = false;
+}
+
+void relay_topics_gone(struct relay *relay)
+{
+	if (!relay->topics_gone) {
+		log_warn("Kafka takes nothing: are the topics still there?");
+		relay->topics_gone = true;
+		relay->topics_due_ms =
+			uv_now(relay->env->loop) + TOPICS_AGAIN_MS;
+	}
 }
 
 static void make_topics(struct relay *relay)
@@ -67,7 +78,8 @@ static void make_topics(struct relay *relay)
 					   o->topic_dlq };
 	struct kafka_topic_spec specs[TOPIC_COUNT];
 
-	if (relay->topics_ready || relay->topics_asking ||
+	if ((relay->topics_ready && !relay->topics_gone) ||
+	    relay->topics_asking ||
 	    uv_now(relay->env->loop) < relay->topics_due_ms) {
 		return;
 	}
@@ -96,8 +108,8 @@ bool relay_ready(const struct relay *relay, struct buf *why)
 	if (!kafka_producer_ready(relay->producer)) {
 		buf_printf(why, "no Kafka broker is connected\n");
 		ready = false;
-	} else if (!relay->topics_ready) {
-		buf_printf(why, "the topics are not created yet\n");
+	} else if (!relay->topics_ready || relay->topics_gone) {
+		buf_printf(why, "the topics are not there\n");
 		ready = false;
 	}
 	return ready;

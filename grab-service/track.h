@@ -41,7 +41,8 @@ struct relay {
 	bool listing;  /* SADD is in flight */
 	uint64_t scan; /* number of the scan */
 	uint64_t scan_due_ms;
-	bool topics_ready;
+	bool topics_ready; /* they were there */
+	bool topics_gone;  /* one is not there any more */
 	bool topics_asking;
 	uint64_t topics_due_ms;
 	bool stopping;  /* publish the rest, take nothing new */
@@ -123,6 +124,8 @@ void track_count(struct track *t);
 
 /** relay.c: run all tracks on the loop's next turn. */
 void relay_kick(struct relay *relay);
+/** relay.c: Kafka does not know a topic any more: make it anew. */
+void relay_topics_gone(struct relay *relay);
 
 /** relay_set.c: look at the set if it is time; t is not held by anything. */
 void relay_scan(struct relay *relay);

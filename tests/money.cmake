@@ -17,3 +17,6 @@ c_test(fence_untracked integration
 c_test(relay_set_lost integration
   SOURCES integration/test_relay_set_lost.c lib/kafka_read.c ${grab_rig}
   LIBS grab_core)
+c_test(relay_topic_lost integration
+  SOURCES integration/test_relay_topic_lost.c lib/kafka_read.c ${grab_rig}
+  LIBS grab_core)

@@ -1,0 +1,67 @@
+/* Kafka loses the topic of claims while an activity is open: it is made anew,
+ * and what is won goes on. Needs a broker. */
+#include <criterion/criterion.h>
+#include <librdkafka/rdkafka.h>
+
+#include "lib/grab_rig.h"
+#include "rain/gateway.pb-c.h"
+
+static struct grab_rig rig;
+
+static void start(void)
+{
+	rig_open(&rig);
+}
+
+static void stop(void)
+{
+	rig_close(&rig);
+}
+
+TestSuite(relay_topic_lost, .init = start, .fini = stop, .timeout = 90);
+
+static void win(const char *user)
+{
+	struct rig_got got;
+
+	rig_grab(&rig, 0, "a", user, &got);
+	cr_assert_eq(got.status, RAIN__STATUS__WON);
+}
+
+static void delete_topic(const char *name)
+{
+	char why[256];
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	rd_kafka_DeleteTopic_t *topic = rd_kafka_DeleteTopic_new(name);
+	rd_kafka_queue_t *queue;
+	rd_kafka_event_t *event;
+	rd_kafka_t *rk;
+
+	cr_assert_eq(rd_kafka_conf_set(conf, "bootstrap.servers", rig_kafka(),
+				       why, sizeof why),
+		     RD_KAFKA_CONF_OK);
+	rk = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why);
+	cr_assert_not_null(rk);
+	queue = rd_kafka_queue_new(rk);
+	rd_kafka_DeleteTopics(rk, &topic, 1, NULL, queue);
+	event = rd_kafka_queue_poll(queue, 10000);
+	cr_assert_not_null(event);
+	cr_assert_eq(rd_kafka_event_error(event), RD_KAFKA_RESP_ERR_NO_ERROR);
+	rd_kafka_event_destroy(event);
+	rd_kafka_DeleteTopic_destroy(topic);
+	rd_kafka_queue_destroy(queue);
+	rd_kafka_destroy(rk);
+}
+
+Test(relay_topic_lost, it_is_made_anew)
+{
+	lua_open(&rig.redis, "a", 10);
+	redis_server_ask(&rig.redis, "SADD rain:activities a");
+	rig_service(&rig, 0, true, NULL);
+	win("u1");
+	rig_until_relay(&rig, "a", "claims", "1");
+	delete_topic(rig.topic[1]);
+	win("u2");
+	win("u3");
+	rig_until_relay(&rig, "a", "claims", "3");
+}
