@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <uv.h>
 
@@ -23,6 +24,7 @@ static int parse_path(const char *path, struct address *a)
 
 int address_parse(const char *text, struct address *a)
 {
+	static const char loopback[] = "127.0.0.1";
 	const char *colon = strrchr(text, ':');
 	const char *host = text;
 	struct bytes digits;
@@ -54,6 +56,11 @@ int address_parse(const char *text, struct address *a)
 	memcpy(a->host, host, n);
 	snprintf(a->port, sizeof(a->port), "%u", (unsigned)port);
 	a->kind = ADDRESS_IP;
+	/* A minimal machine has no /etc/hosts, and localhost is no business of
+	 * a name server (RFC 6761). */
+	if (strcasecmp(a->host, "localhost") == 0) {
+		memcpy(a->host, loopback, sizeof(loopback));
+	}
 	if (uv_ip4_addr(a->host, (int)port, (struct sockaddr_in *)&a->sock) !=
 		    0 &&
 	    uv_ip6_addr(a->host, (int)port, (struct sockaddr_in6 *)&a->sock) !=

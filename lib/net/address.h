@@ -1,6 +1,6 @@
 /**
  * Addresses as people write them: "127.0.0.1:7000", "[::1]:7000",
- * "host.name:7000", "unix:/run/rain.sock".
+ * "host.name:7000", "unix:/run/rain.sock". localhost is 127.0.0.1, always.
  */
 #ifndef NET_ADDRESS_H
 #define NET_ADDRESS_H

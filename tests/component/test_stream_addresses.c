@@ -66,7 +66,8 @@ static void on_accept(void *ctx, int fd)
 	stream_start(&served.stream, hub, fd, &ops, 100, 100);
 }
 
-Test(addresses, the_next_one_is_tried_until_one_answers)
+/* Connect to a door under this name, and say something through it. */
+static void go_through(const char *name)
 {
 	static struct end e;
 	struct listener *door;
@@ -74,7 +75,7 @@ Test(addresses, the_next_one_is_tried_until_one_answers)
 
 	cr_assert_eq(listener_new(&loop, "127.0.0.1:0", on_accept, NULL, &door),
 		     0);
-	snprintf(address, sizeof(address), "three.test%s",
+	snprintf(address, sizeof(address), "%s%s", name,
 		 strrchr(listener_address(door), ':'));
 	stream_connect(&e.stream, hub, address, 5000, &ops, 100, 100);
 	stream_send(&e.stream, BYTES("kept through all tries"));
@@ -83,6 +84,17 @@ Test(addresses, the_next_one_is_tried_until_one_answers)
 	end_close(&e);
 	RUN_UNTIL(&loop, served.closed == 1);
 	listener_free(door);
+}
+
+Test(addresses, the_next_one_is_tried_until_one_answers)
+{
+	go_through("three.test");
+}
+
+/* A minimal machine has no /etc/hosts. */
+Test(addresses, localhost_needs_no_resolver)
+{
+	go_through("localhost");
 }
 
 Test(addresses, when_none_answers_the_last_one_says_why)

@@ -125,7 +125,8 @@ Test(connect, connecting_in_vain_says_why)
 	cr_assert_eq(end_of_connect("unix:/nowhere/at/all", 1000), UV_ENOENT);
 	cr_assert_eq(end_of_connect("127.0.0.1:1", 1000), UV_ECONNREFUSED);
 	cr_assert_eq(end_of_connect("localhost:1", 1000), UV_ECONNREFUSED);
-	cr_assert(end_of_connect("no-such-host.invalid:1", 9000) < 0);
+	/* Without a name server it is the time that ends it. */
+	cr_assert(end_of_connect("no-such-host.invalid:1", 500) < 0);
 }
 
 Test(connect, connecting_gives_up_after_its_timeout)
