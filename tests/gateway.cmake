@@ -4,6 +4,7 @@ c_test(protocol_doc unit SOURCES unit/test_protocol_doc.c LIBS proto)
 c_test(token unit SOURCES unit/test_token.c LIBS token PkgConfig::libjwt
        PkgConfig::openssl)
 c_test(gateway_rules unit SOURCES unit/test_gateway_rules.c LIBS gateway_core)
+c_test(token_locked unit SOURCES unit/test_token_locked.c LIBS token)
 foreach(part door hello grab bounds)
   c_test(gateway_${part} component
     SOURCES component/test_gateway_${part}.c lib/gateway_rig.c

@@ -99,6 +99,17 @@ static bool is_p256(const EVP_PKEY *pkey)
 	       strcmp(group, "prime256v1") == 0;
 }
 
+/* Without this OpenSSL asks for it at the terminal, or reads standard input,
+ * and everything waits. */
+static int no_phrase(char *out, int size, int writing, void *arg)
+{
+	(void)out;
+	(void)size;
+	(void)writing;
+	(void)arg;
+	return -1;
+}
+
 static bool read_pem(struct reader *r, const char *name, struct token_key *key)
 {
 	BIO *in = open_beside(r, name);
@@ -109,17 +120,18 @@ static bool read_pem(struct reader *r, const char *name, struct token_key *key)
 	if (in == NULL) {
 		return complain(r, "the PEM file cannot be read");
 	}
-	pkey = PEM_read_bio_PrivateKey(in, NULL, NULL, NULL);
+	pkey = PEM_read_bio_PrivateKey(in, NULL, no_phrase, NULL);
 	private = pkey != NULL;
 	if (!private) {
 		(void)BIO_reset(in);
-		pkey = PEM_read_bio_PUBKEY(in, NULL, NULL, NULL);
+		pkey = PEM_read_bio_PUBKEY(in, NULL, no_phrase, NULL);
 	}
 	(void)BIO_free(in);
 	if (pkey == NULL || !is_p256(pkey)) {
 		EVP_PKEY_free(pkey);
 		return complain(
-			r, "the PEM file holds no EC key on the curve P-256");
+			r,
+			"the PEM file holds no EC key on the curve P-256, or one behind a pass phrase");
 	}
 	out = BIO_new(BIO_s_mem());
 	check(out != NULL && PEM_write_bio_PUBKEY(out, pkey) == 1);
