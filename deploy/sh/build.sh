@@ -2,7 +2,8 @@
 
 # build PRESET [TARGET...]; one at a time in a tree.
 build() {
-	mkdir -p "$top/build"
+	mkdir -p "$top/build" 2>/dev/null && [ -w "$top/build" ] ||
+		fail "cannot write to $top/build"
 	exec 9>"$top/build/lock"
 	flock 9
 	build_locked "$@"

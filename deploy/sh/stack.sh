@@ -121,8 +121,26 @@ stack_redis() {
 		--save '' --maxmemory-policy noeviction
 }
 
+# stack_look: whether the servers that the user named are fit, before anything
+# waits for them. The topics are still to be made.
+stack_look() {
+	[ -n "${REDIS_URL:-}${KAFKA_BOOTSTRAP:-}" ] || return 0
+	names=$(printf '%s%s' "${REDIS_URL:+|Redis}" "${KAFKA_BOOTSTRAP:+|Kafka}")
+	say "using your${REDIS_URL:+ Redis at $REDIS_URL}${KAFKA_BOOTSTRAP:+ Kafka at $KAFKA_BOOTSTRAP}"
+	unfit=$("$bin/rainctl" --config "$dir/rainctl.ini" --set ctl.timeout=1s \
+		doctor --quiet | grep -E "^(${names#|}) " |
+		grep -v 'does not exist') || true
+	if [ -n "$unfit" ]; then
+		trap - EXIT
+		rm -rf "$dir"
+		fail "they are not fit for it:
+$unfit"
+	fi
+}
+
 # stack_start: everything of $dir; waits until it answers.
 stack_start() {
+	stack_look
 	if [ -z "${REDIS_URL:-}" ]; then
 		say "starting Redis on port $redis_port"
 		stack_redis
@@ -139,14 +157,30 @@ stack_start() {
 	stack_service settle-worker
 	stack_service grab-service
 	stack_service rain-gateway
-	"$bin/rainctl" --config "$dir/rainctl.ini" doctor --quiet --wait 30 || {
+	stack_ready || {
 		for name in redis settle-worker grab-service rain-gateway; do
 			[ -f "$dir/$name.log" ] || continue
 			printf '%s\n' "--- $name" >&2
 			tail -n 5 "$dir/$name.log" >&2
 		done
-		fail "the stack did not become ready within 30 s"
+		"$bin/rainctl" --config "$dir/rainctl.ini" doctor --quiet >&2 || true
+		fail "the stack did not become ready"
 	}
+}
+
+# stack_ready: wait until everything answers, 30 s at most; no longer than the
+# programs live.
+stack_ready() {
+	tries=30
+	while [ $tries -gt 0 ]; do
+		"$bin/rainctl" --config "$dir/rainctl.ini" doctor --quiet --wait 1 \
+			>/dev/null 2>&1 && return 0
+		for name in settle-worker grab-service rain-gateway; do
+			alive "$dir/$name.pid" || return 1
+		done
+		tries=$((tries - 1))
+	done
+	return 1
 }
 
 # stack_stop DIR: in the order in which nothing accepted is lost. Tests start
@@ -172,11 +206,12 @@ stack_hint() {
 	cat <<TEXT
 
 It is running. Talk to it:
-  build/release/bin/rainctl --config $dir/rainctl.ini activity list
-  build/release/bin/rainctl --config $dir/rainctl.ini --help
-  gateway (apps)   $gateway
-  metrics          http://$gateway_http/metrics http://$grab_http/metrics http://$ledger_http/metrics
-  logs and data    $dir
-Stop it with ./rain down
+  rainctl() { "$bin/rainctl" --config "$dir/rainctl.ini" "\$@"; }
+  rainctl activity list
+  rainctl --help
+gateway (apps)   $gateway
+metrics          http://$gateway_http/metrics http://$grab_http/metrics http://$ledger_http/metrics
+logs and data    $dir
+Stop it, and remove its data, with ./rain down
 TEXT
 }

@@ -1,6 +1,13 @@
 # The words of ./rain.
 
+# no_arguments WORD [ARGUMENT...]: what is not understood is refused before
+# anything is done.
+no_arguments() {
+	[ $# -eq 1 ] || fail "./rain $1 takes no '$2'; see ./rain help"
+}
+
 word_setup() {
+	no_arguments setup "$@"
 	need build run test
 	"$top/deploy/kafka/kafka.sh" fetch
 	say "everything is there"
@@ -8,7 +15,15 @@ word_setup() {
 
 word_build() {
 	preset=release
-	[ "${1:-}" = --preset ] && preset=${2:?a preset is missing after --preset}
+	case ${1:-}:${2:-} in
+	:) ;;
+	--preset:dev | --preset:release | --preset:asan | --preset:tsan | --preset:fuzz | --preset:tidy)
+		preset=$2
+		shift 2
+		;;
+	*) fail "./rain build takes --preset dev|release|asan|tsan|fuzz|tidy" ;;
+	esac
+	no_arguments build "$@"
 	need build
 	[ "$preset" = fuzz ] && need fuzz
 	build "$preset"
@@ -22,15 +37,27 @@ stack_up() {
 	build release $programs
 	[ -n "${KAFKA_BOOTSTRAP:-}" ] || "$top/deploy/kafka/kafka.sh" fetch
 	stack_new
+	say "its data and logs are in $dir"
 	trap 'trap - EXIT; say "interrupted, stopping everything"; stack_remove "$dir"; exit 130' INT TERM HUP
-	trap 'stack_stop "$dir"; say "its logs are in $dir"' EXIT
+	trap 'stack_stop "$dir"; say "stopped; its logs are in $dir"' EXIT
 	stack_start
 }
 
 word_up() {
+	no_arguments up "$@"
 	stack_up
 	trap - INT TERM HUP EXIT
 	stack_hint
+}
+
+# quiz_arguments [--users N] [--at-once N] [--taps N]
+quiz_arguments() {
+	while [ $# -gt 0 ]; do
+		case $1:${2:-} in
+		--users:[1-9]* | --at-once:[1-9]* | --taps:[1-9]*) shift 2 ;;
+		*) fail "./rain demo takes --keep, then --users N, --at-once N and --taps N" ;;
+		esac
+	done
 }
 
 word_demo() {
@@ -39,6 +66,7 @@ word_demo() {
 		keep=1
 		shift
 	fi
+	quiz_arguments "$@"
 	stack_up
 	rc=0
 	"$bin/rainctl" --config "$dir/rainctl.ini" quiz \
@@ -56,13 +84,39 @@ word_demo() {
 	fi
 }
 
+# down [STACK...]: stop, and forget the data: these are stacks to try things on.
 word_down() {
 	found=
-	for dir in "$runs"/stack.*; do
-		[ -d "$dir" ] || continue
+	[ $# -gt 0 ] || set -- "$runs"/stack.*
+	for dir in "$@"; do
+		dir=$runs/$(basename "$dir")
+		case $dir in
+		"$runs"/stack.*) ;;
+		*) fail "./rain down takes names of stacks as ./rain status lists them" ;;
+		esac
+		if [ ! -d "$dir" ]; then
+			[ "$(basename "$dir")" = 'stack.*' ] && continue
+			fail "there is no $(basename "$dir"); ./rain status lists them"
+		fi
 		found=1
-		say "stopping $dir"
+		say "stopping $(basename "$dir") and removing its data"
 		stack_remove "$dir"
+	done
+	[ -n "$found" ] || say "nothing is running"
+}
+
+word_status() {
+	no_arguments status "$@"
+	found=
+	for dir in "$runs"/stack.*; do
+		[ -f "$dir/env" ] || continue
+		found=1
+		. "$dir/env"
+		state=running
+		for kind in rain-gateway grab-service settle-worker; do
+			alive "$dir/$kind.pid" || state="$kind is not running"
+		done
+		printf '%s  gateway %s  %s\n' "$(basename "$dir")" "$gateway" "$state"
 	done
 	[ -n "$found" ] || say "nothing is running"
 }
@@ -70,6 +124,7 @@ word_down() {
 # One closed loop through one gateway: 50 connections carry 200,000 users, 32
 # grabs in flight on each, for 100,000 packets. Absolute numbers of this machine.
 word_bench() {
+	no_arguments bench "$@"
 	programs="$programs tapper"
 	stack_up
 	printf '[activity]\nsponsor = sponsor:bench\ntotal = 200000.00\npackets = 100000\n' \
@@ -86,9 +141,13 @@ word_bench() {
 }
 
 word_fmt() {
-	need fmt
 	mode=-i
-	[ "${1:-}" = --check ] && mode='--dry-run -Werror'
+	if [ "${1:-}" = --check ]; then
+		mode='--dry-run -Werror'
+		shift
+	fi
+	no_arguments fmt "$@"
+	need fmt
 	# shellcheck disable=SC2086 # options
 	git ls-files '*.[ch]' | xargs clang-format $mode
 }
@@ -115,11 +174,14 @@ word_fuzz() {
 # real servers under the sanitizers, then whole stacks as they are released.
 word_test() {
 	if [ "${1:-}" = --quick ]; then
+		shift
+		no_arguments test "$@"
 		need build test
 		build dev
 		ctest --preset quick
 		return
 	fi
+	no_arguments test "$@"
 	need build run test
 	build asan
 	build release
