@@ -14,6 +14,9 @@
 enum {
 	BACKLOG = 64,
 	CONNECTIONS_MAX = 64,
+	/* So that one host that sits on its connections does not keep the
+	 * others from asking whether we live. */
+	HOST_CONNECTIONS_MAX = 32,
 	IDLE_SECONDS_MAX = 15,
 };
 
@@ -49,14 +52,14 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection,
 	return rv;
 }
 
-/* The library calls this for the head, for each piece of a body, and once
- * more at the end of the request. */
+/* The library calls this first when the head is there. Answered then, it reads
+ * no body, which means nothing here and may be as long as a stranger likes: it
+ * closes the connection behind the answer instead. */
 static enum MHD_Result request_cb(void *arg, struct MHD_Connection *connection,
 				  const char *url, const char *method,
 				  const char *version, const char *data,
 				  size_t *data_len, void **seen)
 {
-	static const char mark;
 	struct http *h = arg;
 	struct http_answer a = { .status = MHD_HTTP_NOT_FOUND,
 				 .type = "text/plain; charset=utf-8" };
@@ -64,14 +67,8 @@ static enum MHD_Result request_cb(void *arg, struct MHD_Connection *connection,
 
 	(void)version;
 	(void)data;
-	if (*seen == NULL) {
-		*seen = (void *)(uintptr_t)&mark;
-		return MHD_YES;
-	}
-	if (*data_len > 0) {
-		*data_len = 0; /* a body means nothing here */
-		return MHD_YES;
-	}
+	(void)data_len;
+	(void)seen;
 	buf_init(&a.body);
 	if (strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) == 0) {
@@ -146,8 +143,9 @@ static struct MHD_Daemon *start_daemon(struct http *h, int fd)
 		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
 		request_cb, h, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
-		MHD_OPTION_END);
+		MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		(unsigned)HOST_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)IDLE_SECONDS_MAX, MHD_OPTION_END);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return daemon;
 }

@@ -1,9 +1,11 @@
 /* The frame of a service, seen from outside: service_host.c runs in it. */
+#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -139,6 +141,21 @@ Test(service, checks_a_good_configuration)
 	expect_text("fine");
 }
 
+/* What the table can't say: told with the rest, and before a start as well. */
+Test(service, checks_what_only_the_service_knows)
+{
+	RUN("--check-config", "--set=kafka.never=1", "--set=a.b=c",
+	    "--set=http.listen=foo");
+	expect_exit(1);
+	expect_text("--set a.b: no such key");
+	expect_text("kafka.never: is not so; allowed: ever\n");
+	expect_text("http.listen: \"foo\" is no address; allowed: host:port");
+	process_close(&host);
+	RUN("--set=kafka.never=1");
+	expect_exit(1);
+	expect_text("kafka.never: is not so");
+}
+
 Test(service, dumps_without_secrets)
 {
 	RUN("--dump-config", "--set", "host.secret=hunter2");
@@ -167,6 +184,51 @@ Test(service, serves_its_pages_and_drains)
 	expect_text("event=draining");
 	expect_text("event=stopped exit=0");
 	cr_assert_null(strstr(process_text(&host), "hunter2"));
+}
+
+/* A connection from 127.0.0.2 that says text and nothing more. */
+static int stranger(int port, const char *text)
+{
+	struct sockaddr_in from = { .sin_family = AF_INET };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
+	cr_assert_eq(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	(void)!send(fd, text, strlen(text), MSG_NOSIGNAL);
+	return fd;
+}
+
+Test(service, who_sits_on_its_pages_does_not_keep_others_away)
+{
+	int port;
+
+	RUN("--set", "http.listen=127.0.0.1:0");
+	port = http_port();
+	(void)wait_status(port, "/readyz", 200);
+	for (int i = 0; i < 100; i++) {
+		(void)stranger(port, "GET /livez HTTP/1.1\r\nHost: x\r\n");
+	}
+	cr_assert_eq(http_request(port, "GET", "/livez", NULL), 200);
+}
+
+Test(service, waits_for_no_body)
+{
+	char text[16] = "";
+	struct pollfd answer = { .events = POLLIN };
+	int port;
+
+	RUN("--set", "http.listen=127.0.0.1:0");
+	port = http_port();
+	answer.fd = stranger(port, "POST /metrics HTTP/1.1\r\nHost: x\r\n"
+				   "Content-Length: 1000000000\r\n\r\nx");
+	cr_assert_eq(poll(&answer, 1, SOON_MS), 1);
+	cr_assert_eq(recv(answer.fd, text, 12, MSG_WAITALL), 12);
+	cr_assert_str_eq(text, "HTTP/1.1 405");
 }
 
 Test(service, says_why_it_is_not_ready)
