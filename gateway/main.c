@@ -93,6 +93,7 @@ int main(int argc, char **argv)
 			   "to the grab-services",
 		.keys = gateway_option_keys,
 		.options = &options,
+		.validate = gateway_options_check,
 		.start = start,
 		.drain = drain,
 		.reload = reload,

@@ -1,5 +1,9 @@
 #include "gateway/options.h"
 
+#include "net/address.h"
+#include "net/service.h"
+#include "token/token.h"
+
 #define AT(field) offsetof(struct gateway_options, field)
 #define TEXT(name, field, def, flag, text)                                \
 	{                                                                 \
@@ -80,3 +84,50 @@ const struct config_key gateway_option_keys[] = {
 	     "shared secret that they demand; empty: none"),
 	{ 0 },
 };
+
+/* Who can say Hello: nobody may be a surprise, and everybody even less. */
+static void check_keys(const struct gateway_options *o, struct buf *problems)
+{
+	struct token_keys *keys;
+	struct buf why;
+
+	if (o->keys[0] == '\0') {
+		if (!o->trust_plain_users) {
+			buf_printf(problems,
+				   "gateway.keys: is not set, so nobody could "
+				   "say Hello; allowed: a key file, or, for "
+				   "development only, "
+				   "gateway.trust_plain_users=true\n");
+		}
+		return;
+	}
+	buf_init(&why);
+	keys = token_keys_load(o->keys, &why);
+	if (keys == NULL) {
+		/* A line, whose end is ours to set. */
+		struct bytes text =
+			bytes_make(buf_live(&why).p, buf_len(&why) - 1);
+
+		buf_printf(problems,
+			   "gateway.keys: %.*s; allowed: a file with a line a "
+			   "key, KID ALG SCOPE VALUE\n",
+			   BYTES_FMT(text));
+	}
+	token_keys_free(keys);
+	buf_close(&why);
+}
+
+void gateway_options_check(const struct service *svc,
+			   const struct config_pair *pairs, size_t pair_count,
+			   struct buf *problems)
+{
+	const struct gateway_options *o = svc->options;
+
+	(void)pairs;
+	(void)pair_count;
+	(void)address_check("gateway.listen", o->listen, problems);
+	check_keys(o, problems);
+	(void)address_list_check("grab.addresses", o->grab_addresses, problems);
+	(void)address_list_check("ledger.addresses", o->ledger_addresses,
+				 problems);
+}

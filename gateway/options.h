@@ -6,6 +6,8 @@
 
 #include "base/config.h"
 
+struct service;
+
 struct gateway_options {
 	const char *listen;            /* for the apps */
 	int64_t loops;                 /* threads with an event loop each */
@@ -36,5 +38,10 @@ struct gateway_options {
 };
 
 extern const struct config_key gateway_option_keys[];
+
+/** What the table can't check; struct service's validate. */
+void gateway_options_check(const struct service *svc,
+			   const struct config_pair *pairs, size_t pair_count,
+			   struct buf *problems);
 
 #endif

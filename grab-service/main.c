@@ -264,6 +264,7 @@ int main(int argc, char **argv)
 		.keys = grab_option_keys,
 		.options = &p->options,
 		.pass_section = "kafka",
+		.validate = grab_options_check,
 		.start = start,
 		.drain = drain,
 		.ready = ready,

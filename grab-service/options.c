@@ -1,6 +1,9 @@
 #include "options.h"
 
 #include "base/config_table.h"
+#include "client/kafka_conf.h"
+#include "client/redis_url.h"
+#include "net/service.h"
 
 #define AT(field) offsetof(struct grab_options, field)
 
@@ -78,3 +81,24 @@ const struct config_key grab_option_keys[] = {
 	       "of a topic that is created; lowered to what there is"),
 	{ 0 },
 };
+
+void grab_options_check(const struct service *svc,
+			const struct config_pair *pairs, size_t pair_count,
+			struct buf *problems)
+{
+	const struct grab_options *o = svc->options;
+	struct redis_url url;
+	const char *why = redis_url_parse(o->redis_url, &url);
+
+	(void)address_check("grab.listen", o->listen, problems);
+	if (o->redis_url[0] != '\0' && why != NULL) {
+		buf_printf(problems,
+			   "redis.url: %s; allowed: "
+			   "redis://[user:password@]host:port[/db] or "
+			   "unix:/path\n",
+			   why);
+	}
+	(void)address_list_check("ledger.addresses", o->ledger_addresses,
+				 problems);
+	kafka_conf_check(pairs, pair_count, problems);
+}

@@ -8,6 +8,8 @@
 
 #include "base/config.h"
 
+struct service;
+
 struct grab_options {
 	const char *listen;           /* address of the Dubbo provider */
 	const char *secret;           /* demanded of callers; "" none */
@@ -45,5 +47,10 @@ struct grab_options {
 
 /** The table for config_init() and struct service; static. */
 extern const struct config_key grab_option_keys[];
+
+/** What the table can't check; struct service's validate. */
+void grab_options_check(const struct service *svc,
+			const struct config_pair *pairs, size_t pair_count,
+			struct buf *problems);
 
 #endif

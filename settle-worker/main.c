@@ -186,6 +186,7 @@ int main(int argc, char **argv)
 		.keys = settle_option_keys,
 		.options = &p->options,
 		.pass_section = "kafka",
+		.validate = settle_options_check,
 		.start = start,
 		.drain = drain,
 		.ready = ready,

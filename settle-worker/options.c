@@ -1,6 +1,9 @@
 #include "options.h"
 
 #include "base/config_table.h"
+#include "client/kafka_conf.h"
+#include "net/address.h"
+#include "net/service.h"
 
 #define AT(field) offsetof(struct settle_options, field)
 
@@ -57,3 +60,14 @@ const struct config_key settle_option_keys[] = {
 	       "of a topic that is created; lowered to what there is"),
 	{ 0 },
 };
+
+void settle_options_check(const struct service *svc,
+			  const struct config_pair *pairs, size_t pair_count,
+			  struct buf *problems)
+{
+	const struct settle_options *o = svc->options;
+
+	(void)address_check("ledger.listen", o->listen, problems);
+	(void)address_list_check("grab.addresses", o->grab_addresses, problems);
+	kafka_conf_check(pairs, pair_count, problems);
+}

@@ -4,6 +4,8 @@
 
 #include "base/config.h"
 
+struct service;
+
 struct settle_options {
 	const char *ledger_path;
 	const char *listen;
@@ -31,5 +33,10 @@ struct settle_options {
 };
 
 extern const struct config_key settle_option_keys[];
+
+/** What the table can't check; struct service's validate. */
+void settle_options_check(const struct service *svc,
+			  const struct config_pair *pairs, size_t pair_count,
+			  struct buf *problems);
 
 #endif

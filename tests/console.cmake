@@ -3,8 +3,10 @@ foreach(name books plan_file)
   c_test(${name} unit SOURCES unit/test_${name}.c LIBS console_core)
 endforeach()
 
+add_test(NAME component.check_config
+  COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/component/test_check_config.sh)
 add_test(NAME component.example_config
   COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/component/test_example_config.sh)
-set_tests_properties(component.example_config PROPERTIES
+set_tests_properties(component.check_config component.example_config PROPERTIES
   LABELS component TIMEOUT 60
   ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RAIN_SOURCE=${PROJECT_SOURCE_DIR}")

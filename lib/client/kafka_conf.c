@@ -48,24 +48,65 @@ static bool is_unfit(const char *name, const char *value)
 	       strstr(value, "cooperative") != NULL;
 }
 
+/* NULL, or what is wrong; text may hold it. */
+static const char *refused(rd_kafka_conf_t *conf,
+			   const struct config_pair *pair,
+			   char text[ERROR_TEXT_MAX])
+{
+	if (is_unfit(pair->name, pair->value)) {
+		return "only range and roundrobin";
+	}
+	if (rd_kafka_conf_set(conf, pair->name, pair->value, text,
+			      ERROR_TEXT_MAX) != RD_KAFKA_CONF_OK) {
+		return is_secret(pair->name) ? "unknown or not allowed" : text;
+	}
+	return NULL;
+}
+
 static int set_pair(rd_kafka_conf_t *conf, const struct config_pair *pair)
 {
 	char text[ERROR_TEXT_MAX] = "";
+	const char *why = refused(conf, pair, text);
 
-	if (is_unfit(pair->name, pair->value)) {
-		log_error("bad Kafka property", log_str("name", pair->name),
-			  log_str("why", "only range and roundrobin"));
-		return ERR_CONFIG;
+	if (why == NULL) {
+		return 0;
 	}
-	if (rd_kafka_conf_set(conf, pair->name, pair->value, text,
-			      sizeof(text)) != RD_KAFKA_CONF_OK) {
-		log_error("bad Kafka property", log_str("name", pair->name),
-			  log_str("why", is_secret(pair->name)
-						 ? "unknown or not allowed"
-						 : text));
-		return ERR_CONFIG;
+	log_error("bad Kafka property", log_str("name", pair->name),
+		  log_str("why", why));
+	return ERR_CONFIG;
+}
+
+/* librdkafka knows it by two names. */
+static bool is_bootstrap(const char *name)
+{
+	return strcmp(name, "bootstrap.servers") == 0 ||
+	       strcmp(name, "metadata.broker.list") == 0;
+}
+
+void kafka_conf_check(const struct config_pair *pairs, size_t pair_count,
+		      struct buf *problems)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	bool somewhere = false;
+
+	for (size_t i = 0; i < pair_count; i++) {
+		char text[ERROR_TEXT_MAX] = "";
+		const char *why = refused(conf, &pairs[i], text);
+
+		if (why != NULL) {
+			buf_printf(problems,
+				   "kafka.%s: %s; allowed: the properties of "
+				   "librdkafka %s and their values\n",
+				   pairs[i].name, why, rd_kafka_version_str());
+		}
+		somewhere = somewhere || (is_bootstrap(pairs[i].name) &&
+					  pairs[i].value[0] != '\0');
 	}
-	return 0;
+	if (!somewhere) {
+		buf_printf(problems, "kafka.bootstrap.servers: is not set; "
+				     "allowed: host:port,host:port\n");
+	}
+	rd_kafka_conf_destroy(conf);
 }
 
 static void set_default(rd_kafka_conf_t *conf, const struct kafka_setting *s)

@@ -24,6 +24,12 @@ must_check int kafka_conf_make(const struct kafka_setting *defaults,
 			       const struct config_pair *pairs,
 			       size_t pair_count, rd_kafka_conf_t **out);
 
+/** For a configuration: append a line to problems, with the key and what is
+ * allowed, for every pair that kafka_conf_make() would refuse, and one if none
+ * of them says where Kafka is. */
+void kafka_conf_check(const struct config_pair *pairs, size_t pair_count,
+		      struct buf *problems);
+
 /** Log the values of these properties, the bounds of what a client holds: for
  * people, at start-up. NULL ends names. */
 void kafka_conf_show(const rd_kafka_conf_t *conf, const char *event,

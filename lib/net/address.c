@@ -70,6 +70,70 @@ int address_parse(const char *text, struct address *a)
 	return 0;
 }
 
+bool address_check(const char *key, const char *text, struct buf *problems)
+{
+	struct address a;
+
+	if (text[0] == '\0' || address_parse(text, &a) == 0) {
+		return true;
+	}
+	buf_printf(problems,
+		   "%s: \"%s\" is no address; allowed: host:port, "
+		   "[IPv6]:port or unix:/path\n",
+		   key, text);
+	return false;
+}
+
+static bool element_check(const char *key, struct bytes text,
+			  struct buf *problems)
+{
+	struct address a;
+	char *copy;
+	bool ok;
+
+	while (text.n > 0 && text.p[0] == ' ') {
+		text = bytes_make(text.p + 1, text.n - 1);
+	}
+	while (text.n > 0 && text.p[text.n - 1] == ' ') {
+		text.n--;
+	}
+	copy = xstrndup(text.p, text.n);
+	ok = address_parse(copy, &a) == 0;
+	if (!ok) {
+		buf_printf(problems,
+			   "%s: \"%s\" is no address; allowed: host:port, "
+			   "[IPv6]:port or unix:/path, at most %d of them with "
+			   "commas between\n",
+			   key, copy, ADDRESS_LIST_MAX);
+	}
+	free(copy);
+	return ok;
+}
+
+bool address_list_check(const char *key, const char *list, struct buf *problems)
+{
+	bool ok = true;
+	int count = 0;
+
+	while (list[0] != '\0') {
+		size_t n = strcspn(list, ",");
+
+		ok = element_check(key, bytes_make(list, n), problems) && ok;
+		count++;
+		list += n;
+		if (list[0] == ',' && list[1] == '\0') {
+			ok = element_check(key, BYTES(""), problems) && ok;
+		}
+		list += list[0] == ',';
+	}
+	if (count > ADDRESS_LIST_MAX) {
+		buf_printf(problems, "%s: %d addresses; allowed: at most %d\n",
+			   key, count, ADDRESS_LIST_MAX);
+		return false;
+	}
+	return ok;
+}
+
 socklen_t address_length(const struct sockaddr_storage *sock)
 {
 	return sock->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6)

@@ -7,12 +7,14 @@
 
 #include <sys/socket.h>
 
+#include "base/buf.h"
 #include "base/check.h"
 
 enum {
 	ADDRESS_TEXT_MAX = 300, /* with its NUL */
 	ADDRESS_HOST_MAX = 256,
 	ADDRESS_PATH_MAX = 108, /* of sockaddr_un */
+	ADDRESS_LIST_MAX = 64,  /* addresses in a list */
 };
 
 enum address_kind {
@@ -31,6 +33,16 @@ struct address {
 
 /** 0, or UV_EINVAL if text is none of the above. Resolves nothing. */
 must_check int address_parse(const char *text, struct address *a);
+
+/** For a configuration: whether text is an address that a service can listen
+ * on; else a line is appended to problems, with key and what is allowed. An
+ * empty text is the business of whoever has the key. */
+bool address_check(const char *key, const char *text, struct buf *problems);
+
+/** The same for addresses to connect to, with commas between, as
+ * dubbo_client_new() takes them. */
+bool address_list_check(const char *key, const char *list,
+			struct buf *problems);
 
 /** The length of what is in an IPv4 or IPv6 sock. */
 socklen_t address_length(const struct sockaddr_storage *sock);

@@ -331,6 +331,24 @@ static int run(struct service_state *st)
 	return st->exit_code;
 }
 
+/* Whether there is a configuration to go on with; for a person, who reads all
+ * that is wrong at once, else. */
+static bool configured(struct service_state *st)
+{
+	bool ok = service_config_read(&st->config, &st->args) == 0;
+
+	if (st->args.mode != MODE_DUMP_CONFIG) {
+		ok = service_config_check(st->rt.svc, &st->config,
+					  &st->common) == 0 &&
+		     ok;
+	}
+	if (!ok) {
+		(void)fprintf(stderr, "%.*s",
+			      BYTES_FMT(buf_live(&st->config.errors)));
+	}
+	return ok;
+}
+
 int service_main(struct service *svc, int argc, char **argv)
 {
 	struct service_state *st = xcalloc(1, sizeof(*st));
@@ -345,9 +363,8 @@ int service_main(struct service *svc, int argc, char **argv)
 		if (st->args.mode >= MODE_EXAMPLE_CONFIG) {
 			/* These help with a configuration that is broken. */
 			rv = service_args_print(svc, &st->args, &st->config);
-		} else if (service_config_read(&st->config, &st->args) != 0) {
-			(void)fprintf(stderr, "%.*s",
-				      BYTES_FMT(buf_live(&st->config.errors)));
+		} else if (!configured(st)) {
+			rv = EXIT_CONFIG;
 		} else if (st->args.mode != MODE_RUN) {
 			rv = service_args_print(svc, &st->args, &st->config);
 		} else {

@@ -30,6 +30,13 @@ struct service {
 	const struct config_key *keys;
 	void *options;            /* the struct that keys fill */
 	const char *pass_section; /* "kafka" or NULL */
+	/** What the table of keys can't say of the values, and --check-config
+	 * and a start must know: append "key: what is wrong; what is allowed"
+	 * and a newline for each problem. Reads files, connects nowhere. NULL:
+	 * nothing more to check. */
+	void (*validate)(const struct service *svc,
+			 const struct config_pair *pairs, size_t pair_count,
+			 struct buf *problems);
 	/** Everything is configured: start on the loop of rt. 0, or a code
 	 * after logging why: the process exits with 2. */
 	int (*start)(struct service_rt *rt);

@@ -3,6 +3,7 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "net/address.h"
 #include "net/service_internal.h"
 
 static const struct config_key common_keys[] = {
@@ -194,6 +195,22 @@ int service_config_read(struct config *c, const struct service_args *args)
 		rv = ERR_CONFIG;
 	}
 	return rv;
+}
+
+int service_config_check(const struct service *svc, struct config *c,
+			 const struct service_options *common)
+{
+	size_t before = buf_len(&c->errors);
+
+	(void)address_check("http.listen", common->http_listen, &c->errors);
+	if (strncmp(common->http_listen, "unix:", 5) == 0) {
+		buf_printf(&c->errors, "http.listen: no unix socket; allowed: "
+				       "host:port or [IPv6]:port\n");
+	}
+	if (svc->validate != NULL) {
+		svc->validate(svc, c->pairs, c->pair_count, &c->errors);
+	}
+	return buf_len(&c->errors) == before ? 0 : ERR_CONFIG;
 }
 
 static void log_problems(struct bytes lines)

@@ -69,6 +69,11 @@ void service_config_init(const struct service *svc, struct config *c,
 must_check int service_config_read(struct config *c,
 				   const struct service_args *args);
 
+/** Check what was read further than its table can; 0, or ERR_CONFIG with lines
+ * in c->errors. */
+must_check int service_config_check(const struct service *svc, struct config *c,
+				    const struct service_options *common);
+
 /** SIGHUP: take over the live keys of a fresh reading. False after logging
  * every problem: nothing has changed then. */
 must_check bool service_config_reload(struct config *c,

@@ -31,6 +31,18 @@ static const struct config_key keys[] = {
 	{ 0 },
 };
 
+static void validate(const struct service *svc, const struct config_pair *pairs,
+		     size_t pair_count, struct buf *problems)
+{
+	(void)svc;
+	for (size_t i = 0; i < pair_count; i++) {
+		if (strcmp(pairs[i].name, "never") == 0) {
+			buf_printf(problems,
+				   "kafka.never: is not so; allowed: ever\n");
+		}
+	}
+}
+
 static uv_timer_t timer;
 static bool is_ready;
 
@@ -103,6 +115,7 @@ int main(int argc, char **argv)
 		.keys = keys,
 		.options = &options,
 		.pass_section = "kafka",
+		.validate = validate,
 		.start = start,
 		.drain = drain,
 		.reload = reload,
