@@ -115,18 +115,6 @@ static void activity_changed(void *ctx, struct bytes activity_id)
 	}
 }
 
-static void tell_limits(const struct grab_options *o)
-{
-	log_info("limits", log_int("calls", o->calls_max),
-		 log_int("connections", o->connections_max),
-		 log_int("batch", o->batch_max), log_int("queue", o->queue_max),
-		 log_int("queue_total", o->queue_total),
-		 log_int("activities", o->activities_max),
-		 log_int("redis_commands", o->redis_commands_max),
-		 log_int("ledger_calls", o->ledger_calls_max),
-		 log_int("relay_window", o->window_max));
-}
-
 static int listen_for_calls(struct process *p)
 {
 	struct dubbo_server_options o = {
@@ -159,7 +147,42 @@ static int listen_for_calls(struct process *p)
 	return rv;
 }
 
-/* A failure ends the process: what has begun is not undone. */
+/* A start that failed leaves nothing behind. */
+static void undo(struct process *p)
+{
+	if (p->server != NULL) {
+		dubbo_server_free(p->server);
+	}
+	if (p->activities != NULL) {
+		activity_service_free(p->activities);
+	}
+	if (p->env.ledger != NULL) {
+		ledger_free(p->env.ledger);
+	}
+	redis_free(p->operators);
+	redis_free(p->env.redis);
+}
+
+/* Calls come on later turns of the loop, when all of it is there. */
+static int start_parts(struct process *p)
+{
+	int rv = connect_redis(p, "rain-grab", &p->env.redis);
+
+	if (rv == 0) {
+		rv = connect_redis(p, "rain-operator", &p->operators);
+	}
+	if (rv == 0) {
+		rv = ledger_new(p->env.hub, &p->options, &p->env.ledger);
+	}
+	if (rv == 0) {
+		rv = listen_for_calls(p);
+	}
+	if (rv == 0) {
+		rv = relay_start(&p->env, p->rt->pairs, p->rt->pair_count);
+	}
+	return rv;
+}
+
 static int start(struct service_rt *rt)
 {
 	struct process *p = rt->svc->ctx;
@@ -174,24 +197,12 @@ static int start(struct service_rt *rt)
 	lane_metrics();
 	halt_metrics();
 	relay_metrics();
-	tell_limits(&p->options);
 	rand_bytes(id, sizeof id);
 	hex_encode(id, sizeof id, p->env.witness);
 	p->env.directory = directory_new((size_t)p->options.activities_max);
-	rv = connect_redis(p, "rain-grab", &p->env.redis);
-	if (rv == 0) {
-		rv = connect_redis(p, "rain-operator", &p->operators);
-	}
-	if (rv == 0) {
-		rv = ledger_new(rt->hub, &p->options, &p->env.ledger);
-	}
-	if (rv == 0) {
-		rv = relay_start(&p->env, rt->pairs, rt->pair_count);
-	}
-	if (rv == 0) {
-		rv = listen_for_calls(p);
-	}
+	rv = start_parts(p);
 	if (rv != 0) {
+		undo(p);
 		return rv;
 	}
 	redis_watch(p->env.redis, redis_changed, p);

@@ -32,6 +32,7 @@ struct process {
 	struct dubbo_server *server;
 	const char *topics[2];
 	bool draining;
+	bool failed; /* the start did */
 };
 
 static const char *cluster_id(void *ctx)
@@ -93,7 +94,86 @@ static int watch_gaps(struct process *p)
 	return watch_start(&deps, &p->watch);
 }
 
-/* A failure ends the process: what has begun is not undone. */
+static bool ready(struct service_rt *rt, struct buf *why)
+{
+	struct process *p = rt->svc->ctx;
+
+	if (p->draining) {
+		buf_printf(why, "draining\n");
+		return false;
+	}
+	return worker_ready(p->worker, why);
+}
+
+/* ---- Drain: finish the transaction, leave the group, answer, close ---- */
+
+static void reads_ended(void *ctx)
+{
+	struct process *p = ctx;
+
+	ledger_close(p->ledger);
+	p->ledger = NULL;
+	if (!p->failed) {
+		service_stopped(p->rt);
+	}
+}
+
+static void calls_answered(void *ctx)
+{
+	struct process *p = ctx;
+
+	if (p->server != NULL) {
+		dubbo_server_free(p->server);
+	}
+	if (p->reads != NULL) {
+		reads_free(p->reads, reads_ended, p);
+	} else {
+		reads_ended(p);
+	}
+}
+
+static void worker_stopped(void *ctx)
+{
+	struct process *p = ctx;
+
+	p->worker = NULL;
+	if (p->failed) {
+		calls_answered(p);
+		return;
+	}
+	log_info("consumption has stopped");
+	dubbo_server_drain(p->server, calls_answered, p);
+}
+
+static void watch_stopped(void *ctx)
+{
+	struct process *p = ctx;
+
+	p->watch = NULL;
+	worker_stop(p->worker, worker_stopped, p);
+}
+
+static void drain(struct service_rt *rt)
+{
+	struct process *p = rt->svc->ctx;
+
+	p->draining = true;
+	watch_stop(p->watch, watch_stopped, p);
+}
+
+/* ---- Start ---- */
+
+/* A start that failed leaves nothing behind. */
+static void undo(struct process *p)
+{
+	p->failed = true;
+	if (p->worker != NULL) {
+		worker_stop(p->worker, worker_stopped, p);
+	} else {
+		calls_answered(p);
+	}
+}
+
 static int start(struct service_rt *rt)
 {
 	struct process *p = rt->svc->ctx;
@@ -119,62 +199,10 @@ static int start(struct service_rt *rt)
 	if (rv == 0) {
 		rv = watch_gaps(p);
 	}
-	return rv;
-}
-
-static bool ready(struct service_rt *rt, struct buf *why)
-{
-	struct process *p = rt->svc->ctx;
-
-	if (p->draining) {
-		buf_printf(why, "draining\n");
-		return false;
+	if (rv != 0) {
+		undo(p);
 	}
-	return worker_ready(p->worker, why);
-}
-
-/* ---- Drain: finish the transaction, leave the group, answer, close ---- */
-
-static void reads_ended(void *ctx)
-{
-	struct process *p = ctx;
-
-	ledger_close(p->ledger);
-	p->ledger = NULL;
-	service_stopped(p->rt);
-}
-
-static void calls_answered(void *ctx)
-{
-	struct process *p = ctx;
-
-	dubbo_server_free(p->server);
-	reads_free(p->reads, reads_ended, p);
-}
-
-static void worker_stopped(void *ctx)
-{
-	struct process *p = ctx;
-
-	p->worker = NULL;
-	log_info("consumption has stopped");
-	dubbo_server_drain(p->server, calls_answered, p);
-}
-
-static void watch_stopped(void *ctx)
-{
-	struct process *p = ctx;
-
-	p->watch = NULL;
-	worker_stop(p->worker, worker_stopped, p);
-}
-
-static void drain(struct service_rt *rt)
-{
-	struct process *p = rt->svc->ctx;
-
-	p->draining = true;
-	watch_stop(p->watch, watch_stopped, p);
+	return rv;
 }
 
 int main(int argc, char **argv)

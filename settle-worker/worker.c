@@ -152,6 +152,7 @@ int worker_start(uv_loop_t *loop, struct ledger *l,
 	struct worker *w = xcalloc(1, sizeof *w);
 	int rv;
 
+	*out = NULL;
 	w->loop = loop;
 	w->ledger = l;
 	w->options = options;
@@ -170,12 +171,9 @@ int worker_start(uv_loop_t *loop, struct ledger *l,
 	worker_batch_init(w);
 	start_timers(w);
 	rv = worker_consumer_make(w);
-	if (rv != 0) {
-		/* The process ends; what has begun is not undone. */
-		return rv;
-	}
+	/* With a producer at work it can only be stopped, not just freed. */
 	*out = w;
-	return 0;
+	return rv;
 }
 
 bool worker_ready(const struct worker *w, struct buf *why)

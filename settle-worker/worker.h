@@ -22,7 +22,7 @@
 struct worker;
 
 /** Starts consuming. options, pairs and l must outlive the worker. 0, or a code
- * after logging why. */
+ * after logging why: then *out is NULL or is to be stopped all the same. */
 must_check int worker_start(uv_loop_t *loop, struct ledger *l,
 			    const struct settle_options *options,
 			    const struct config_pair *pairs, size_t pair_count,

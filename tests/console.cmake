@@ -7,6 +7,9 @@ add_test(NAME component.check_config
   COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/component/test_check_config.sh)
 add_test(NAME component.example_config
   COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/component/test_example_config.sh)
-set_tests_properties(component.check_config component.example_config PROPERTIES
+add_test(NAME component.failed_start
+  COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/component/test_failed_start.sh)
+set_tests_properties(component.check_config component.example_config
+  component.failed_start PROPERTIES
   LABELS component TIMEOUT 60
   ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RAIN_SOURCE=${PROJECT_SOURCE_DIR}")

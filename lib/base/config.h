@@ -111,7 +111,8 @@ void config_example(const struct config_key *keys, FILE *out);
 /** Every key with its default and help, a line or two each, for --help. */
 void config_usage(const struct config_key *keys, FILE *out);
 
-/** Append "name=value" of every number whose name ends in _max, on one line. */
+/** Append "name=value" of every number whose name ends in _max or
+ * _total, on one line. */
 void config_bounds(const struct config *c, struct buf *out);
 
 #endif

@@ -114,16 +114,26 @@ void config_example(const struct config_key *keys, FILE *out)
 void config_usage(const struct config_key *keys, FILE *out)
 {
 	for (const struct config_key *k = keys; k->name != NULL; k++) {
-		(void)fprintf(out, "  %s = %s\n      %s\n", k->name,
-			      fallback_of(k), k->help != NULL ? k->help : "");
+		(void)fprintf(out, "  %s = %s\n      %s%s\n", k->name,
+			      fallback_of(k), k->help != NULL ? k->help : "",
+			      (k->flags & CONFIG_LIVE) != 0
+				      ? " (SIGHUP applies it)"
+				      : "");
 	}
 }
 
-static bool ends_in_max(const char *name)
+static bool ends_in(const char *name, const char *end)
 {
 	size_t n = strlen(name);
+	size_t m = strlen(end);
 
-	return n >= 4 && strcmp(name + n - 4, "_max") == 0;
+	return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+static bool is_bound(const struct config_key *key)
+{
+	return (ends_in(key->name, "_max") || ends_in(key->name, "_total")) &&
+	       (key->type == CONFIG_INT || key->type == CONFIG_SIZE);
 }
 
 void config_bounds(const struct config *c, struct buf *out)
@@ -133,9 +143,7 @@ void config_bounds(const struct config *c, struct buf *out)
 	for (size_t i = 0; i < st->entry_count; i++) {
 		const struct config_entry *e = &st->entries[i];
 
-		if (ends_in_max(e->key->name) &&
-		    (e->key->type == CONFIG_INT ||
-		     e->key->type == CONFIG_SIZE)) {
+		if (is_bound(e->key)) {
 			buf_printf(out, "%s%s=%" PRId64,
 				   buf_len(out) > 0 ? " " : "", e->key->name,
 				   e->value.number);

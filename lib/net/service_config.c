@@ -127,8 +127,9 @@ static void print_help(const struct service *svc, const struct config *c)
 	}
 	(void)printf("\nexit: 0 clean stop, 1 bad usage or configuration, "
 		     "2 could not start, 3 gave up\n"
-		     "SIGTERM, SIGINT: drain and exit; again: exit at once. "
-		     "SIGHUP: reload.\n\n"
+		     "SIGTERM, SIGINT: drain and exit; again: exit at once.\n"
+		     "SIGHUP: read the configuration again and apply the "
+		     "keys marked so.\n\n"
 		     "Keys with their defaults; --set beats the environment "
 		     "(RAIN_SECTION_KEY),\nand that beats the file.\n\n");
 	config_usage(c->keys, stdout);

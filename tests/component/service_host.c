@@ -10,6 +10,7 @@ struct options {
 	const char *secret;
 	int64_t live;
 	int64_t fixed_max;
+	int64_t all_total;
 	int64_t ready_after_ms;
 };
 
@@ -25,6 +26,8 @@ static const struct config_key keys[] = {
 	  .min = 1, .max = 100, .flags = CONFIG_LIVE, .help = "changes" },
 	{ "host.fixed_max", CONFIG_INT, offsetof(struct options, fixed_max),
 	  "7", .min = 1, .max = 100, .help = "needs a restart" },
+	{ "host.all_total", CONFIG_INT, offsetof(struct options, all_total),
+	  "9", .min = 1, .max = 100, .help = "bounds all together" },
 	{ "host.ready_after", CONFIG_TIME,
 	  offsetof(struct options, ready_after_ms), "0",
 	  .help = "not ready before" },

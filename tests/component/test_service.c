@@ -105,7 +105,8 @@ Test(service, prints_what_is_asked_for)
 	RUN("--help");
 	expect_exit(0);
 	expect_text("--check-config");
-	expect_text("  host.fixed_max = 7\n");
+	expect_text("  host.fixed_max = 7\n      needs a restart\n");
+	expect_text("  host.live = 1\n      changes (SIGHUP applies it)\n");
 	expect_text("drain.timeout");
 }
 
@@ -178,7 +179,8 @@ Test(service, serves_its_pages_and_drains)
 	(void)wait_status(port, "/other", 404);
 	cr_assert_eq(http_request(port, "POST", "/livez", NULL), 405);
 	cr_assert_eq(http_request(port, "HEAD", "/livez", NULL), 200);
-	expect_text("event=bounds limits=\"host.fixed_max=7\"");
+	expect_text("event=bounds limits=\"host.fixed_max=7 "
+		    "host.all_total=9\"");
 	process_signal(&host, SIGTERM);
 	expect_exit(0);
 	expect_text("event=draining");
