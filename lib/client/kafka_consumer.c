@@ -50,6 +50,7 @@ static void serve_rebalance(struct kafka_consumer *c, rd_kafka_event_t *event)
 {
 	rd_kafka_resp_err_t kind = rd_kafka_event_error(event);
 	rd_kafka_topic_partition_list_t *list;
+	bool lost;
 
 	c->all_down = false;
 	if (kind == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
@@ -63,18 +64,17 @@ static void serve_rebalance(struct kafka_consumer *c, rd_kafka_event_t *event)
 		c->ops.assigned(c->ctx, list);
 		return;
 	}
-	if (kind == RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) {
-		bool lost = rd_kafka_assignment_lost(c->rk) != 0;
-
-		metric_add(lost ? &kafka_rebalances_lost
-				: &kafka_rebalances_out,
-			   1);
-		c->await = KAFKA_AWAIT_UNASSIGN;
-		c->ops.revoked(c->ctx, lost);
-		return;
+	/* Anything else is an error, after which nothing is ours for sure. */
+	if (kind != RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS) {
+		log_error("rebalance failed",
+			  log_str("why", rd_kafka_err2str(kind)));
+		lost = true;
+	} else {
+		lost = rd_kafka_assignment_lost(c->rk) != 0;
 	}
-	log_error("rebalance failed", log_str("why", rd_kafka_err2str(kind)));
-	(void)rd_kafka_assign(c->rk, NULL);
+	metric_add(lost ? &kafka_rebalances_lost : &kafka_rebalances_out, 1);
+	c->await = KAFKA_AWAIT_UNASSIGN;
+	c->ops.revoked(c->ctx, lost);
 }
 
 static void serve_failure(struct kafka_consumer *c, rd_kafka_event_t *event)
