@@ -5,7 +5,7 @@
 #include "proto/proto_util.h"
 
 #include "activity_op.h"
-#include "claim.h"
+#include "claim_page.h"
 
 enum { PAGE_MAX = 1000, KEY_MAX = ID_MAX + 24 };
 
@@ -17,6 +17,8 @@ struct page {
 	uint64_t after;
 	uint64_t limit;
 	uint64_t total; /* length of the list */
+	bool once_more; /* read again: a user of a claim was not there */
+	struct claim_page claims;
 };
 
 /* One reply of either kind. */
@@ -55,37 +57,17 @@ static size_t element_count(const struct page_reply *r)
 	return r->elements != NULL ? (size_t)r->elements->elements : 0;
 }
 
-static void reply_claims(struct page *p, struct page_reply *r)
+static bool is_claims(const struct page *p)
 {
-	Rain__ClaimsReply m = RAIN__CLAIMS_REPLY__INIT;
-	size_t n = element_count(r);
-	Rain__Claim *claims = xcalloc(n + 1, sizeof(*claims));
-	Rain__Claim **list = xcalloc(n + 1, sizeof(Rain__Claim *));
+	return strcmp(p->list, "claims") == 0;
+}
 
-	for (size_t i = 0; i < n; i++) {
-		const char *why = NULL;
-		struct claim c;
-
-		if (!claim_parse(element(r, i), &c, &why)) {
-			element_wrong(p, r, i, why);
-			break;
-		}
-		claims[i] = (Rain__Claim)RAIN__CLAIM__INIT;
-		claims[i].red_packet_id = to_pb(c.packet.red_packet_id);
-		claims[i].amount_cents = c.packet.amount_cents;
-		claims[i].user_id = to_pb(c.user_id);
-		claims[i].seq = c.seq;
-		claims[i].at_ms = c.at_ms;
-		claims[i].tranche = c.tranche;
-		list[m.n_claims++] = &claims[i];
-	}
-	m.outcome = r->outcome;
-	m.message = to_pb_str(r->message);
-	m.claims = list;
-	m.total = p->total;
-	dubbo_reply(p->op.call, &m.base);
-	free(list);
-	free(claims);
+static void reply_claims(struct page *p, struct page_reply *r,
+			 const redisReply *users)
+{
+	claim_page_reply(&p->claims, p->op.call, r->outcome, r->message,
+			 p->total, users);
+	claim_page_drop(&p->claims);
 	op_end(&p->op);
 }
 
@@ -121,8 +103,8 @@ static void reply_packets(struct page *p, struct page_reply *r)
 
 static void reply_page(struct page *p, struct page_reply *r)
 {
-	if (strcmp(p->list, "claims") == 0) {
-		reply_claims(p, r);
+	if (is_claims(p)) {
+		reply_claims(p, r, NULL);
 	} else {
 		reply_packets(p, r);
 	}
@@ -133,8 +115,10 @@ static void key(const struct page *p, const char *name, char out[KEY_MAX])
 	(void)snprintf(out, KEY_MAX, "rain:{%s}:%s", p->op.id, name);
 }
 
+static void ask_meta(struct page *p);
 static void ask_length(struct page *p);
 static void ask_elements(struct page *p);
+static void ask_users(struct page *p);
 
 static void unanswered(struct page *p, const redisReply *reply)
 {
@@ -210,13 +194,77 @@ static void elements_cb(void *ctx, enum redis_outcome outcome,
 {
 	struct page_reply r = { .outcome = RAIN__OUTCOME__DONE };
 	struct page *p = ctx;
+	const char *why = NULL;
 
 	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY) {
 		unanswered(p, reply);
 		return;
 	}
 	r.elements = reply;
-	reply_page(p, &r);
+	if (!is_claims(p)) {
+		reply_page(p, &r);
+		return;
+	}
+	for (size_t i = 0; i < element_count(&r); i++) {
+		claim_page_add(&p->claims, element(&r, i));
+	}
+	if (!claim_page_parse(&p->claims, &why)) {
+		element_wrong(p, &r, p->claims.count, why);
+	}
+	if (r.outcome != RAIN__OUTCOME__DONE || p->claims.count == 0) {
+		reply_claims(p, &r, NULL);
+	} else {
+		ask_users(p);
+	}
+}
+
+static bool some_nil(const redisReply *reply)
+{
+	for (size_t i = 0; i < reply->elements; i++) {
+		if (reply->element[i]->type == REDIS_REPLY_NIL) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void users_cb(void *ctx, enum redis_outcome outcome,
+		     const redisReply *reply)
+{
+	struct page_reply r = { .outcome = RAIN__OUTCOME__DONE };
+	struct page *p = ctx;
+
+	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY ||
+	    (size_t)reply->elements != p->claims.count) {
+		claim_page_drop(&p->claims);
+		unanswered(p, reply);
+	} else if (some_nil(reply) && !p->once_more) {
+		/* The lists may have been unlinked between the two reads. */
+		p->once_more = true;
+		claim_page_drop(&p->claims);
+		ask_meta(p);
+	} else {
+		reply_claims(p, &r, reply);
+	}
+}
+
+/* A claim and its user are written in one step, and the claims were read
+ * before: each user must be there. */
+static void ask_users(struct page *p)
+{
+	size_t n = p->claims.count;
+	struct bytes *argv = xcalloc(n + 2, sizeof(*argv));
+	char users[KEY_MAX];
+
+	key(p, "users", users);
+	argv[0] = BYTES("HMGET");
+	argv[1] = bytes_str(users);
+	for (size_t i = 0; i < n; i++) {
+		argv[i + 2] = p->claims.list[i].user_id;
+	}
+	redis_command(p->op.svc->deps.redis, n + 2, argv, op_timeout(&p->op),
+		      users_cb, p);
+	free(argv);
 }
 
 /* The tail of both lists is their first element. */

@@ -241,6 +241,38 @@ Test(activity_state, pages_of_claims_and_packets)
 	activity_call_close(&c);
 }
 
+Test(activity_state, a_page_of_claims_tells_what_a_user_is_told_instead)
+{
+	static const char other[] = "{\"redPacketId\":\"1\",\"amount\":\"9\"}";
+	struct activity_call c;
+	Rain__ClaimsReply *r;
+
+	open_with(5);
+	EXPECT("OK", &g.server, &lua_grab, "quiz", "", "u", LATER, "v", LATER,
+	       "w", LATER);
+	r = claims(&c, "quiz", 0, 1000);
+	for (size_t i = 0; i < 3; i++) {
+		cr_assert_null(r->claims[i]->answer);
+	}
+	activity_call_close(&c);
+	redis_server_ask(&g.server, "HSET rain:{quiz}:users v %s", other);
+	redis_server_ask(&g.server, "HDEL rain:{quiz}:users w");
+	r = claims(&c, "quiz", 0, 1000);
+	cr_assert_eq(r->outcome, RAIN__OUTCOME__DONE);
+	cr_assert_eq(r->n_claims, 3);
+	cr_assert_null(r->claims[0]->answer);
+	cr_assert_not_null(r->claims[1]->answer);
+	cr_assert_str_eq(activity_text(r->claims[1]->answer->text), other);
+	cr_assert_not_null(r->claims[2]->answer);
+	cr_assert_eq(r->claims[2]->answer->text.len, 0);
+	activity_call_close(&c);
+	redis_server_ask(&g.server, "DEL rain:{quiz}:users");
+	redis_server_ask(&g.server, "SET rain:{quiz}:users x");
+	r = claims(&c, "quiz", 0, 1000);
+	cr_assert_eq(r->outcome, RAIN__OUTCOME__UNAVAILABLE_NOW);
+	activity_call_close(&c);
+}
+
 Test(activity_state, a_page_that_cannot_be)
 {
 	struct activity_call c;
