@@ -28,6 +28,7 @@ void dubbo_client_defaults(struct dubbo_client_options *o)
 		.payload_max = DUBBO_PAYLOAD_MAX,
 		.connect_timeout_ms = 3000,
 		.heartbeat_ms = 60000,
+		.silence_max_ms = 10000,
 		.backoff_min_ms = 50,
 		.backoff_max_ms = 2000,
 	};

@@ -21,6 +21,8 @@ struct dubbo_client_options {
 	int64_t payload_max;
 	int64_t connect_timeout_ms;
 	int64_t heartbeat_ms;   /* 60,000; silent for 3 of them: reconnect */
+	int64_t silence_max_ms; /* 10,000; silent for so long since a deadline
+				   passed: reconnect */
 	int64_t backoff_min_ms; /* 50; doubles with jitter */
 	int64_t backoff_max_ms; /* 2,000 */
 };

@@ -47,6 +47,7 @@ struct dubbo_provider {
 	uv_timer_t timer;    /* up: heartbeat; down: the next try */
 	unsigned attempts;   /* in vain, since it was last heard of */
 	unsigned unanswered; /* deadlines missed since it was last heard */
+	uint64_t missed_ms;  /* when the first of them was missed */
 	uint64_t opened_ms;
 	struct dubbo_pending *calls;
 	size_t in_flight;
@@ -99,6 +100,8 @@ void dubbo_pending_deadline_cb(uv_timer_t *timer);
 void dubbo_provider_start(struct dubbo_provider *p);
 /** Close its handles. */
 void dubbo_provider_stop(struct dubbo_provider *p);
+/** A call to it was not answered in time. */
+void dubbo_provider_missed(struct dubbo_provider *p);
 /** Whether it takes new calls. */
 bool dubbo_provider_ready(const struct dubbo_provider *p);
 

@@ -186,7 +186,7 @@ void dubbo_pending_deadline_cb(uv_timer_t *timer)
 		struct dubbo_pending *call = c->heap[0];
 
 		if (call->provider != NULL) {
-			call->provider->unanswered++;
+			dubbo_provider_missed(call->provider);
 		}
 		dubbo_pending_give_up(call);
 	}

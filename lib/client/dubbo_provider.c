@@ -20,6 +20,18 @@ bool dubbo_provider_ready(const struct dubbo_provider *p)
 
 /* ---- Up ---- */
 
+/* A host that is gone without a word leaves a connection that looks open, and
+ * heartbeats take minutes to find out. */
+void dubbo_provider_missed(struct dubbo_provider *p)
+{
+	if (p->unanswered++ == 0) {
+		p->missed_ms = now(p);
+	} else if (now(p) - p->missed_ms >=
+		   (uint64_t)p->client->options.silence_max_ms) {
+		stream_close(&p->stream, ERR_IDLE);
+	}
+}
+
 static void heartbeat_cb(uv_timer_t *timer)
 {
 	struct dubbo_provider *p = timer->data;

@@ -25,6 +25,7 @@ static void begin_bare(int64_t heartbeat_ms)
 	struct dubbo_client_options o = client_options(paths[0]);
 
 	o.heartbeat_ms = heartbeat_ms;
+	o.silence_max_ms = 200;
 	o.payload_max = 1 << 20;
 	cr_assert_eq(listener_new(&loop, paths[0], accept_cb, NULL, &door), 0);
 	client_start(&o);
@@ -256,5 +257,42 @@ Test(dubbo_client_bare, heartbeats_keep_it_and_three_missed_ones_end_it)
 	wait_for(&r);
 	cr_assert_eq(r.outcome, DUBBO_UNKNOWN);
 	RUN_UNTIL(&loop, accepted == 2);
+	end_bare();
+}
+
+/* A host that is gone without a word: nothing comes, no end of file either,
+ * and heartbeats would take minutes. */
+Test(dubbo_client_bare, silence_after_missed_deadlines_ends_it)
+{
+	static struct outcome r;
+
+	begin_bare(60000);
+	for (int i = 0; i < 100 && accepted == 1; i++) {
+		call(&r, "echo", 20, -1);
+		wait_for(&r);
+		cr_assert_neq(r.outcome, DUBBO_DONE);
+	}
+	cr_assert_eq(accepted, 2);
+	RUN_UNTIL(&loop, peers[0].closed && dubbo_client_ready(client) == 1);
+	end_bare();
+}
+
+/* Too slow for its deadlines, but it speaks. */
+Test(dubbo_client_bare, a_late_provider_is_kept)
+{
+	static struct outcome r;
+
+	begin_bare(60000);
+	for (int i = 0; i < 20; i++) {
+		call(&r, "echo", 20, -1);
+		wait_for(&r);
+		cr_assert_eq(r.outcome, DUBBO_UNKNOWN);
+		answer(0x16, 20, 1, 0, BYTES(""));
+		RUN_UNTIL(
+			&loop,
+			metric_value("rain_dubbo_client_late_replies_total ") ==
+				i + 1);
+	}
+	cr_assert_eq(accepted, 1);
 	end_bare();
 }
