@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "audit.h"
 #include "base/buf.h"
 #include "event.h"
 #include "settle.h"
@@ -23,6 +24,7 @@ enum {
 	LEDGER_HEX_ID = 33,     /* 32 hex digits and a NUL */
 	LEDGER_PAGE_MAX = 1000, /* rows of one answer */
 	LEDGER_WHY_MAX = 256,
+	LEDGER_ALARM_MAX = 1024, /* with what the audit found */
 };
 
 struct ledger;
@@ -94,7 +96,7 @@ struct ledger_totals {
 	char sponsor[ID_MAX + 1];
 	char currency[8];
 	char title[1025];
-	char alarm[LEDGER_WHY_MAX * 2];
+	char alarm[LEDGER_ALARM_MAX];
 	int64_t total_cents;
 	int64_t total_packets;
 	int64_t seq_count;
@@ -160,7 +162,8 @@ struct ledger_reader_ops {
 			 struct ledger_position *out, size_t max, size_t *n);
 	int (*watch)(struct ledger_reader *r, struct ledger_watch *out,
 		     size_t max, size_t *n);
-	int (*audit)(struct ledger_reader *r, int64_t *violations);
+	int (*audit)(struct ledger_reader *r, struct audit *a,
+		     uint64_t budget_us);
 };
 
 struct ledger_reader {
@@ -234,8 +237,10 @@ must_check int ledger_reader_positions(struct ledger_reader *r,
 /** Activities that are not refunded yet, those with a gap first. */
 must_check int ledger_watch(struct ledger_reader *r, struct ledger_watch *out,
 			    size_t max, size_t *n);
-/** Count what contradicts the invariants of the books; 0 in sound ones. Reads
- * every balance. */
-must_check int ledger_audit(struct ledger_reader *r, int64_t *violations);
+/** Go on with a round of the audit, zeroed at its beginning, for about that
+ * many microseconds; a->done says whether it went through all of the ledger.
+ * What is compared is always one state between two transactions. */
+must_check int ledger_audit(struct ledger_reader *r, struct audit *a,
+			    uint64_t budget_us);
 
 #endif

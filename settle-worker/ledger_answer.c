@@ -99,13 +99,15 @@ void ledger_answer_activities(struct dubbo_call *call,
 	free(rows);
 }
 
-void ledger_answer_positions(struct dubbo_call *call, const char *ledger_id,
+void ledger_answer_positions(struct dubbo_call *call,
+			     const struct ledger_service *s,
 			     const char *cluster_id,
 			     const struct ledger_position *positions, size_t n)
 {
 	Rain__PositionsReply reply = RAIN__POSITIONS_REPLY__INIT;
 	Rain__PartitionPosition *rows = xcalloc(n + 1, sizeof *rows);
 	Rain__PartitionPosition **list = xcalloc(n + 1, sizeof *list);
+	struct buf first;
 
 	for (size_t i = 0; i < n; i++) {
 		rain__partition_position__init(&rows[i]);
@@ -114,11 +116,19 @@ void ledger_answer_positions(struct dubbo_call *call, const char *ledger_id,
 		rows[i].next_offset = positions[i].next_offset;
 		list[i] = &rows[i];
 	}
-	reply.ledger_id = to_pb_str(ledger_id);
+	buf_init(&first);
+	reply.violations = -1;
+	if (s->auditor != NULL) {
+		reply.violations = auditor_violations(s->auditor);
+		auditor_first(s->auditor, &first);
+	}
+	reply.first_violation = to_pb(buf_live(&first));
+	reply.ledger_id = to_pb_str(s->ledger_id);
 	reply.cluster_id = to_pb_str(cluster_id);
 	reply.n_positions = n;
 	reply.positions = list;
 	dubbo_reply(call, &reply.base);
+	buf_close(&first);
 	free(list);
 	free(rows);
 }

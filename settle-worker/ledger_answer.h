@@ -5,6 +5,7 @@
 #define SETTLE_WORKER_LEDGER_ANSWER_H
 
 #include "ledger.h"
+#include "ledger_service.h"
 #include "net/dubbo_server.h"
 
 /** Each answers the call; what it is given is borrowed. */
@@ -16,7 +17,9 @@ void ledger_answer_totals(struct dubbo_call *call,
 			  struct bytes activity_id);
 void ledger_answer_activities(struct dubbo_call *call,
 			      const struct ledger_totals *totals, size_t n);
-void ledger_answer_positions(struct dubbo_call *call, const char *ledger_id,
+/** Also tells what the audit of s found. */
+void ledger_answer_positions(struct dubbo_call *call,
+			     const struct ledger_service *s,
 			     const char *cluster_id,
 			     const struct ledger_position *positions, size_t n);
 

@@ -238,8 +238,20 @@ static int totals_work(struct read_job *job, struct ledger_reader *r)
 			     &q->found);
 }
 
+/* What the audit found stands beside what the books themselves alarm of. */
+static void add_findings(const struct question *q)
+{
+	struct ledger_totals *t = q->rows;
+
+	for (size_t i = 0; q->service->auditor != NULL && i < q->count; i++) {
+		auditor_alarm(q->service->auditor, &t[i]);
+	}
+}
+
 static void totals_answer(struct question *q)
 {
+	q->count = q->found ? 1 : 0;
+	add_findings(q);
 	ledger_answer_totals(q->call, q->found ? q->rows : NULL,
 			     event_id_view(&q->activity_id));
 }
@@ -269,6 +281,7 @@ static int activities_work(struct read_job *job, struct ledger_reader *r)
 
 static void activities_answer(struct question *q)
 {
+	add_findings(q);
 	ledger_answer_activities(q->call, q->rows, q->count);
 }
 
@@ -316,7 +329,7 @@ static void positions_answer(struct question *q)
 			}
 		}
 	}
-	ledger_answer_positions(q->call, s->ledger_id, q->cluster_id, p, kept);
+	ledger_answer_positions(q->call, s, q->cluster_id, p, kept);
 }
 
 static void positions(void *ctx, struct dubbo_call *call, struct bytes argument)

@@ -66,12 +66,17 @@ static int bring_schema(struct ledger_sqlite *l)
 	}
 	rv = schema_version(&l->q, &version);
 	if (rv == 0 && version == 0) {
+		log_warn("no ledger here yet, a new one is made",
+			 log_str("path", l->path));
 		rv = make_schema(l);
 	} else if (rv == 0 && version != LEDGER_SQLITE_SCHEMA) {
 		(void)snprintf(l->base.why, sizeof l->base.why,
 			       "schema version %d, this program knows %d",
 			       version, LEDGER_SQLITE_SCHEMA);
 		rv = ERR_STORE;
+	}
+	for (size_t i = 0; rv == 0 && ledger_sqlite_guards[i] != NULL; i++) {
+		rv = sql_exec(&l->q, ledger_sqlite_guards[i]);
 	}
 	if (rv == 0) {
 		rv = sql_run(&l->q, S_COMMIT, "");
@@ -184,6 +189,9 @@ static void close_ledger(struct ledger *base)
 {
 	struct ledger_sqlite *l = self(base);
 
+	/* Its statements go first, the connection is the other's. */
+	l->audit.db = NULL;
+	sql_close(&l->audit);
 	sql_close(&l->q);
 	free(l->path);
 	free(l);
@@ -212,6 +220,12 @@ int ledger_sqlite_open(const char *path, struct ledger **out)
 			     .why_size = sizeof l->base.why };
 	*out = NULL;
 	rv = sql_open(&l->q, path, false);
+	l->audit = (struct sql){ .db = l->q.db,
+				 .texts = ledger_sqlite_audit_statements,
+				 .stmts = l->audit_stmts,
+				 .count = A_COUNT,
+				 .why = l->base.why,
+				 .why_size = sizeof l->base.why };
 	if (rv == 0) {
 		rv = bring_schema(l);
 	}

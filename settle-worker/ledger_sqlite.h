@@ -5,6 +5,7 @@
 #define SETTLE_WORKER_LEDGER_SQLITE_H
 
 #include "ledger.h"
+#include "ledger_sqlite_audit.h"
 #include "sql.h"
 
 enum { LEDGER_SQLITE_SCHEMA = 1 };
@@ -14,6 +15,9 @@ must_check int ledger_sqlite_open(const char *path, struct ledger **out);
 
 /** The statements that make schema LEDGER_SQLITE_SCHEMA in an empty file. */
 extern const char *const ledger_sqlite_schema[];
+/** Statements that may run on each ledger: triggers that keep rows as they
+ * are, and what the audit reads by. */
+extern const char *const ledger_sqlite_guards[];
 
 /* Statements of the writing connection; their text stands in
  * ledger_sqlite_statements.c. */
@@ -72,6 +76,8 @@ struct ledger_sqlite {
 	struct ledger base;
 	struct sql q;
 	sqlite3_stmt *stmts[S_COUNT];
+	struct sql audit; /* on the same connection */
+	sqlite3_stmt *audit_stmts[A_COUNT];
 	char *path;
 };
 

@@ -15,7 +15,6 @@ enum read_statement {
 	R_ACTIVITIES,
 	R_POSITIONS,
 	R_WATCH,
-	R_AUDIT,
 	R_COUNT
 };
 
@@ -78,27 +77,14 @@ static const char *const texts[R_COUNT] = {
 		    " FROM red_packet_info i WHERE refund_ms = 0 ORDER BY"
 		    " whole_seq >= max(max_seq, final_claims), activity DESC"
 		    " LIMIT ?1",
-	/* Each part counts what must not be. */
-	[R_AUDIT] =
-		"SELECT"
-		" (SELECT count(*) FROM (SELECT currency FROM account"
-		"  GROUP BY currency HAVING sum(balance) <> 0)) +"
-		" (SELECT count(*) FROM account"
-		"  WHERE balance < 0 AND kind <> 'sponsor') +"
-		" (SELECT count(*) FROM red_packet_info i WHERE"
-		"  i.remaining_amount <> coalesce((SELECT balance FROM account"
-		"   WHERE owner = i.activity_id AND kind = 'pool'"
-		"   AND currency = i.currency), 0)) +"
-		" (SELECT count(*) FROM red_packet_info i WHERE"
-		"  i.held_amount <> coalesce((SELECT balance FROM account"
-		"   WHERE owner = i.activity_id AND kind = 'held'"
-		"   AND currency = i.currency), 0))",
 };
 
 struct reader {
 	struct ledger_reader base;
 	struct sql q;
 	sqlite3_stmt *stmts[R_COUNT];
+	struct sql audit; /* on the same connection */
+	sqlite3_stmt *audit_stmts[A_COUNT];
 	char why[LEDGER_WHY_MAX];
 };
 
@@ -303,24 +289,20 @@ static int watch(struct ledger_reader *base, struct ledger_watch *out,
 	return 0;
 }
 
-static int audit(struct ledger_reader *base, int64_t *violations)
+static int audit(struct ledger_reader *base, struct audit *a,
+		 uint64_t budget_us)
 {
-	struct sql *q = sql_of(base);
-	int rv = sql_first(q, R_AUDIT, "");
-
-	if (rv < 0) {
-		return rv;
-	}
-	check(rv == 1); /* a row of sums */
-	*violations = sql_int(q, R_AUDIT, 0);
-	sql_done(q, R_AUDIT);
-	return 0;
+	return ledger_sqlite_audit(
+		&container_of(base, struct reader, base)->audit, a, budget_us);
 }
 
 static void close_reader(struct ledger_reader *base)
 {
 	struct reader *r = container_of(base, struct reader, base);
 
+	/* Its statements go first, the connection is the other's. */
+	r->audit.db = NULL;
+	sql_close(&r->audit);
 	sql_close(&r->q);
 	free(r);
 }
@@ -358,6 +340,12 @@ int ledger_sqlite_reader(struct ledger *base, struct ledger_reader **out)
 		free(r);
 		return rv;
 	}
+	r->audit = (struct sql){ .db = r->q.db,
+				 .texts = ledger_sqlite_audit_statements,
+				 .stmts = r->audit_stmts,
+				 .count = A_COUNT,
+				 .why = r->why,
+				 .why_size = sizeof r->why };
 	*out = &r->base;
 	return 0;
 }

@@ -103,13 +103,6 @@ static const char posting[] =
 	" account INTEGER NOT NULL REFERENCES account,"
 	" delta INTEGER NOT NULL CHECK (delta <> 0),"
 	" PRIMARY KEY (transfer, account)) STRICT, WITHOUT ROWID";
-static const char posting_stays[] =
-	"CREATE TRIGGER posting_stays BEFORE UPDATE ON posting BEGIN"
-	" SELECT RAISE(ABORT, 'postings are append-only'); END";
-static const char posting_kept[] =
-	"CREATE TRIGGER posting_kept BEFORE DELETE ON posting BEGIN"
-	" SELECT RAISE(ABORT, 'postings are append-only'); END";
-
 /* UNIQUE (account, activity) is one packet per user; in this order it also
  * finds the records of a user. */
 static const char red_packet_record[] =
@@ -210,8 +203,6 @@ const char *const ledger_sqlite_schema[] = {
 	tranche,
 	activity_change,
 	posting,
-	posting_stays,
-	posting_kept,
 	red_packet_record,
 	parked_claim,
 	parked_of_activity,
@@ -222,5 +213,43 @@ const char *const ledger_sqlite_schema[] = {
 	consumer_offset,
 	finance_record,
 	finance_posting,
+	NULL,
+};
+
+/* A row that was written stays as it was. A conflict's decision is a person's,
+ * a tranche is funded once, a dead letter is marked when it is sent; accounts,
+ * red_packet_info and parked_claim change with every batch, and the audit
+ * proves them by what stays. */
+#define STAYS(name, event, table, rule)                                    \
+	"CREATE TRIGGER IF NOT EXISTS " name " BEFORE " event " ON " table \
+	" BEGIN SELECT RAISE(ABORT, '" rule "'); END"
+
+/* Made whenever a ledger is opened that lacks them. */
+const char *const ledger_sqlite_guards[] = {
+	"CREATE INDEX IF NOT EXISTS posting_of_account ON posting"
+	" (account, delta)",
+	STAYS("posting_stays", "UPDATE", "posting", "postings are append-only"),
+	STAYS("posting_kept", "DELETE", "posting", "postings are append-only"),
+	STAYS("record_stays", "UPDATE", "red_packet_record",
+	      "records are append-only"),
+	STAYS("record_kept", "DELETE", "red_packet_record",
+	      "records are append-only"),
+	STAYS("transfer_stays", "UPDATE", "transfer",
+	      "transfers are append-only"),
+	STAYS("transfer_kept", "DELETE", "transfer",
+	      "transfers are append-only"),
+	STAYS("change_stays", "UPDATE", "activity_change",
+	      "changes of activities are append-only"),
+	STAYS("change_kept", "DELETE", "activity_change",
+	      "changes of activities are append-only"),
+	STAYS("conflict_stays",
+	      "UPDATE OF conflict, activity, red_packet_id, uid, amount, seq,"
+	      " tranche, at_ms, reason, transfer, seen_ms",
+	      "conflict", "only the decision of a conflict changes"),
+	STAYS("conflict_kept", "DELETE", "conflict",
+	      "conflicts are append-only"),
+	STAYS("tranche_kept", "DELETE", "tranche", "tranches are append-only"),
+	STAYS("dead_letter_kept", "DELETE", "dead_letter",
+	      "dead letters are append-only"),
 	NULL,
 };

@@ -38,13 +38,14 @@ struct tx_activity {
 	int64_t conflicts;    /* rows, decided ones too */
 	char uid[ID_MAX + 1]; /* the sponsor, "" until created */
 	char currency[8];
-	char alarm[LEDGER_WHY_MAX * 2];
+	char alarm[LEDGER_ALARM_MAX];
 	struct tx_tranche *tranches; /* owned */
 	size_t tranche_count;
 	struct tx_transfer credit;
 	struct tx_transfer hold;
-	bool changed;    /* has new rows of activity_change */
-	bool look_again; /* at the parked claims: some may be payable, or
+	struct audit proof; /* of its books, before a refund */
+	bool changed;       /* has new rows of activity_change */
+	bool look_again;    /* at the parked claims: some may be payable, or
 			    contradict what is settled now */
 	bool alarm_new;
 	UT_hash_handle hh; /* by id */
@@ -69,6 +70,9 @@ must_check int tx_activity_get(struct tx *tx, const struct event_id *id,
 /** Apply a change of an activity, or find that it is known. */
 must_check int tx_change(struct tx *tx, struct tx_activity *a,
 			 const struct event *e);
+
+/* ---- ledger_sqlite_finish.c ---- */
+
 /** The state, the gap, the refund, the alarm; then write it all back. */
 must_check int tx_activity_finish(struct tx *tx, struct tx_activity *a);
 /** Frees the memory of all activities. */

@@ -10,6 +10,7 @@
  */
 #include <stdlib.h>
 
+#include "auditor.h"
 #include "base/log.h"
 #include "ledger_service.h"
 #include "net/service.h"
@@ -27,6 +28,7 @@ struct process {
 	struct reads *reads;
 	struct worker *worker;
 	struct watch *watch;
+	struct auditor auditor;
 	struct ledger_service service;
 	struct dubbo_interface interface;
 	struct dubbo_server *server;
@@ -65,6 +67,7 @@ static int listen_for_calls(struct process *p)
 	p->topics[1] = p->options.topic_claims;
 	p->service = (struct ledger_service){
 		.reads = p->reads,
+		.auditor = &p->auditor,
 		.ledger_id = ledger_id(p->ledger),
 		.cluster_id = cluster_id,
 		.ctx = p,
@@ -102,7 +105,16 @@ static bool ready(struct service_rt *rt, struct buf *why)
 		buf_printf(why, "draining\n");
 		return false;
 	}
-	return worker_ready(p->worker, why);
+	if (!worker_ready(p->worker, why)) {
+		return false;
+	}
+	/* A note, no reason: what is owed to others is credited all the same. */
+	if (auditor_violations(&p->auditor) > 0) {
+		buf_printf(why, "the books are not sound: ");
+		auditor_first(&p->auditor, why);
+		buf_printf(why, "\n");
+	}
+	return true;
 }
 
 /* ---- Drain: finish the transaction, leave the group, answer, close ---- */
@@ -145,12 +157,19 @@ static void worker_stopped(void *ctx)
 	dubbo_server_drain(p->server, calls_answered, p);
 }
 
+static void auditor_stopped(void *ctx)
+{
+	struct process *p = ctx;
+
+	worker_stop(p->worker, worker_stopped, p);
+}
+
 static void watch_stopped(void *ctx)
 {
 	struct process *p = ctx;
 
 	p->watch = NULL;
-	worker_stop(p->worker, worker_stopped, p);
+	auditor_stop(&p->auditor, auditor_stopped, p);
 }
 
 static void drain(struct service_rt *rt)
@@ -201,8 +220,10 @@ static int start(struct service_rt *rt)
 	}
 	if (rv != 0) {
 		undo(p);
+		return rv;
 	}
-	return rv;
+	auditor_start(&p->auditor, rt->loop, p->reads, &p->options);
+	return 0;
 }
 
 int main(int argc, char **argv)

@@ -10,8 +10,8 @@
 #define HOUR_MS (INT64_C(3600) * 1000)
 
 const struct config_key settle_option_keys[] = {
-	NEEDED("ledger.path", ledger_path, "ledger.db",
-	       "file of the ledger; it is made if there is none"),
+	NEEDED("ledger.path", ledger_path, "",
+	       "file of the ledger, from /; it is made if there is none"),
 	NEEDED("ledger.listen", listen, "127.0.0.1:20881",
 	       "address and port of LedgerService"),
 	SECRET("ledger.secret", secret,
@@ -25,7 +25,7 @@ const struct config_key settle_option_keys[] = {
 	NUMBER("ledger.reads_max", reads_max, "2000", 1, 1000000,
 	       "questions waiting for a reader; above: refused"),
 	SPAN("ledger.audit", audit_ms, "60s", 1000, 24 * HOUR_MS,
-	     "between two audits of all balances"),
+	     "between the beginnings of two audits of the books"),
 
 	NUMBER("settle.batch_max", batch_max, "20000", 1, 100000,
 	       "messages in one transaction"),
@@ -67,6 +67,14 @@ void settle_options_check(const struct service *svc,
 {
 	const struct settle_options *o = svc->options;
 
+	/* A relative path would be another file in another directory: a new,
+	 * empty ledger, and nobody would have been told. */
+	if (o->ledger_path[0] != '\0' && o->ledger_path[0] != '/') {
+		buf_printf(problems,
+			   "ledger.path: \"%s\" is relative; allowed: a path "
+			   "that begins with /\n",
+			   o->ledger_path);
+	}
 	(void)address_check("ledger.listen", o->listen, problems);
 	(void)address_list_check("grab.addresses", o->grab_addresses, problems);
 	kafka_conf_check(pairs, pair_count, problems);

@@ -1,5 +1,7 @@
 #include "settle.h"
 
+#include <string.h>
+
 static struct settle_verdict verdict(enum settle_action action, const char *why)
 {
 	return (struct settle_verdict){ action, why };
@@ -134,17 +136,19 @@ static void say_differs(const struct settle_books *b, struct buf *out)
 {
 	if (b->cancelled) {
 		buf_printf(out,
-			   "no refund: cancelled, but %lld cents are credited "
-			   "and %lld held; ",
+			   "no refund: cancelled, but cents are credited "
+			   "(%lld) or held (%lld); ",
 			   (long long)b->credited_cents,
 			   (long long)b->held_cents);
 		return;
 	}
 	if (b->max_seq > b->final_claims) {
 		buf_printf(out,
-			   "no refund: closed with %lld claims, but seq %lld "
-			   "was seen; ",
-			   (long long)b->final_claims, (long long)b->max_seq);
+			   "no refund: closed with %lld %s, but seq %lld was "
+			   "seen; ",
+			   (long long)b->final_claims,
+			   b->final_claims == 1 ? "claim" : "claims",
+			   (long long)b->max_seq);
 	}
 	if (b->pool_cents != b->leftover_cents) {
 		buf_printf(out,
@@ -162,15 +166,33 @@ void settle_alarm(const struct settle_books *b, struct buf *out)
 		say_differs(b, out);
 	}
 	if (b->conflicts > 0) {
-		buf_printf(out, "%lld claims in conflict wait for a decision; ",
-			   (long long)b->conflicts);
+		buf_printf(out, "%lld %s for a decision; ",
+			   (long long)b->conflicts,
+			   b->conflicts == 1 ? "claim in conflict waits"
+					     : "claims in conflict wait");
 	}
 	if (b->parked_alarming > 0) {
 		buf_printf(out,
-			   "%lld claims are owed and cannot be paid from the "
-			   "pool; ",
-			   (long long)b->parked_alarming);
+			   "%lld %s owed and cannot be paid from the pool; ",
+			   (long long)b->parked_alarming,
+			   b->parked_alarming == 1 ? "claim is" : "claims are");
 	}
+}
+
+static const char *skip_digits(const char *s)
+{
+	return s + strspn(s, "0123456789");
+}
+
+bool settle_alarm_same(const char *one, const char *other)
+{
+	one = skip_digits(one);
+	other = skip_digits(other);
+	while (*one != '\0' && *one == *other) {
+		one = skip_digits(one + 1);
+		other = skip_digits(other + 1);
+	}
+	return *one == *other;
 }
 
 int64_t settle_gap(const struct settle_books *b)

@@ -112,6 +112,9 @@ enum settle_refund settle_refund(const struct settle_books *b);
  * function of the books alone, so an alarm ends when its cause does. */
 void settle_alarm(const struct settle_books *b, struct buf *out);
 
+/** Whether two alarms say the same but for their numbers. */
+bool settle_alarm_same(const char *one, const char *other);
+
 /** The seq after which the claims have a gap, or -1 for none. */
 int64_t settle_gap(const struct settle_books *b);
 

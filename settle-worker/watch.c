@@ -20,15 +20,11 @@ struct watch {
 	struct dubbo_client *client; /* NULL: nobody to ask */
 	uv_timer_t timer;
 	struct read_job look;
-	struct read_job audit;
 	bool looking;
-	bool auditing;
-	uint64_t audited_at;
 	uint64_t counted_at;
 	size_t calls; /* to the grab-service, under way */
 	struct ledger_watch seen[GAPS_MAX];
 	size_t seen_count;
-	int64_t violations;
 	struct gaps gaps;
 	bool closed; /* the timer is */
 	void (*stopped)(void *ctx);
@@ -47,7 +43,7 @@ static void maybe_end(struct watch *w)
 	void (*stopped)(void *ctx) = w->stopped;
 	void *ctx = w->stopped_ctx;
 
-	if (!w->closed || w->looking || w->auditing || w->calls > 0) {
+	if (!w->closed || w->looking || w->calls > 0) {
 		return;
 	}
 	free(w);
@@ -214,41 +210,12 @@ static void look_done(struct read_job *job, int rv)
 	maybe_end(w);
 }
 
-static int audit_work(struct read_job *job, struct ledger_reader *r)
-{
-	struct watch *w = container_of(job, struct watch, audit);
-
-	return ledger_audit(r, &w->violations);
-}
-
-static void audit_done(struct read_job *job, int rv)
-{
-	struct watch *w = container_of(job, struct watch, audit);
-
-	w->auditing = false;
-	if (rv == 0) {
-		metric_set(&settle_violations, w->violations);
-		if (w->violations != 0) {
-			log_error("the books are not sound",
-				  log_int("violations", w->violations));
-		}
-	}
-	maybe_end(w);
-}
-
 static void timer_cb(uv_timer_t *timer)
 {
 	struct watch *w = timer->data;
-	uint64_t now = uv_now(w->deps.loop);
 
 	if (!w->looking) {
 		w->looking = reads_submit(w->deps.reads, &w->look);
-	}
-	if (!w->auditing &&
-	    (w->audited_at == 0 ||
-	     now - w->audited_at >= (uint64_t)w->deps.options->audit_ms)) {
-		w->auditing = reads_submit(w->deps.reads, &w->audit);
-		w->audited_at = now;
 	}
 }
 
@@ -262,8 +229,6 @@ int watch_start(const struct watch_deps *deps, struct watch **out)
 	w->gaps.age_ms = (uint64_t)deps->options->gap_age_ms;
 	w->look.work = look_work;
 	w->look.done = look_done;
-	w->audit.work = audit_work;
-	w->audit.done = audit_done;
 	if (deps->options->grab_addresses[0] != '\0') {
 		struct dubbo_client_options o;
 

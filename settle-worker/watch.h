@@ -1,8 +1,7 @@
 /**
  * The watch over gaps: claims that Kafka should have brought and did not (a
  * lost topic, a new cluster) are asked for again at the grab-service. The same
- * look feeds the metrics that set Redis, Kafka and ledger side by side, and
- * the audit of the balances.
+ * look feeds the metrics that set Redis, Kafka and ledger side by side.
  */
 #ifndef SETTLE_WORKER_WATCH_H
 #define SETTLE_WORKER_WATCH_H

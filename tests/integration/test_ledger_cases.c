@@ -250,7 +250,7 @@ Test(ledger, a_pool_that_is_short_refuses_and_alarms)
 	cr_assert_eq(r.parked, 1);
 	cr_assert_eq(r.alarms, 1);
 	t = fixture_totals(&f, "a");
-	cr_assert(strstr(t.alarm, "1 claims are owed") != NULL, "%s", t.alarm);
+	cr_assert(strstr(t.alarm, "1 claim is owed") != NULL, "%s", t.alarm);
 	/* It stays owed, and more money pays it. */
 	fixture_claim(&f, "a", "p2", "u2", 200, 2);
 	cr_assert_eq(fixture_apply(&f).replays, 1);

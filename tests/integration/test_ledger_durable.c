@@ -209,31 +209,3 @@ Test(durable, a_schema_of_a_later_program_is_refused)
 	cr_assert_eq(ledger_open(f.path, &l), ERR_STORE);
 	cr_assert_null(l);
 }
-
-Test(durable, postings_are_never_changed)
-{
-	cr_assert_eq(sqlite3_exec(database(&f), "DELETE FROM posting", NULL,
-				  NULL, NULL),
-		     SQLITE_CONSTRAINT_TRIGGER);
-	cr_assert_eq(sqlite3_exec(database(&f), "UPDATE posting SET delta = 1",
-				  NULL, NULL, NULL),
-		     SQLITE_CONSTRAINT_TRIGGER);
-}
-
-Test(durable, the_audit_sees_a_tampered_balance)
-{
-	int64_t violations = 0;
-
-	cr_assert_eq(sqlite3_exec(database(&f),
-				  "UPDATE account SET balance = balance + 1 "
-				  "WHERE kind = 'pool'",
-				  NULL, NULL, NULL),
-		     SQLITE_OK);
-	cr_assert_eq(ledger_audit(f.reader, &violations), 0);
-	cr_assert_eq(violations, 2); /* the sum, and the pool */
-	cr_assert_eq(sqlite3_exec(database(&f),
-				  "UPDATE account SET balance = balance - 1 "
-				  "WHERE kind = 'pool'",
-				  NULL, NULL, NULL),
-		     SQLITE_OK);
-}

@@ -298,12 +298,32 @@ int64_t fixture_number(struct fixture *f, const char *query)
 	return n;
 }
 
+struct audit fixture_audit(struct fixture *f)
+{
+	struct audit a = { 0 };
+
+	while (!a.done) {
+		cr_assert_eq(ledger_audit(f->reader, &a, 1000), 0);
+	}
+	return a;
+}
+
+void fixture_run(struct fixture *f, const char *sql)
+{
+	struct ledger_sqlite *l =
+		container_of(f->ledger, struct ledger_sqlite, base);
+
+	cr_assert_eq(sqlite3_exec(l->q.db, sql, NULL, NULL, NULL), SQLITE_OK,
+		     "%s", sqlite3_errmsg(l->q.db));
+}
+
 void fixture_sound(struct fixture *f)
 {
-	int64_t violations = -1;
+	struct audit a = fixture_audit(f);
 
-	cr_assert_eq(ledger_audit(f->reader, &violations), 0);
-	cr_assert_eq(violations, 0);
+	cr_assert_eq(a.violations, 0, "%lld violations, %s: %s",
+		     (long long)a.violations, a.findings[0].subject,
+		     a.findings[0].what);
 	/* Every transfer balances, not only their sum. */
 	cr_assert_eq(fixture_number(f, "SELECT count(*) FROM (SELECT transfer "
 				       "FROM transfer LEFT JOIN posting USING "

@@ -68,6 +68,10 @@ struct ledger_totals fixture_totals(struct fixture *f, const char *activity);
 int64_t fixture_balance(struct fixture *f, const char *user);
 /** The number that an SQL query answers. */
 int64_t fixture_number(struct fixture *f, const char *query);
+/** Run statements on the ledger's own connection; asserts that they may. */
+void fixture_run(struct fixture *f, const char *sql);
+/** A whole round of the audit. */
+struct audit fixture_audit(struct fixture *f);
 /** Asserts that the audit finds nothing. */
 void fixture_sound(struct fixture *f);
 
