@@ -13,5 +13,25 @@ for program in rain-gateway grab-service settle-worker rainctl; do
 	rain-gateway) own=gateway.trust_plain_users=true ;;
 	*) own=kafka.bootstrap.servers=127.0.0.1:9092 ;;
 	esac
-	"$RAIN_BIN/$program" --config "$file" --set "$own" --check-config
+	case $program in
+	settle-worker) set -- --set ledger.path=/var/lib/redrain/ledger.db ;;
+	*) set -- ;;
+	esac
+	"$RAIN_BIN/$program" --config "$file" --set "$own" "$@" --check-config
+done
+# A ledger is never made where nobody said, nor in whatever directory it is.
+for path in '' ledger.db ./ledger.db; do
+	said=$("$RAIN_BIN/settle-worker" --set "ledger.path=$path" \
+		--set kafka.bootstrap.servers=127.0.0.1:9092 \
+		--check-config 2>&1) && {
+		echo "settle-worker accepts ledger.path=$path"
+		exit 1
+	}
+	case $said in
+	*ledger.path*) ;;
+	*)
+		echo "settle-worker refuses ledger.path=$path without naming it: $said"
+		exit 1
+		;;
+	esac
 done
