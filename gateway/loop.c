@@ -283,6 +283,7 @@ static void thread_main(void *arg)
 
 static void free_loop(struct gateway_loop *l)
 {
+	check(l->alive == 0);
 	mailbox_close(&l->mail);
 	key_set_drop(l->keys);
 	free(l);

@@ -35,7 +35,8 @@ struct gateway_loop {
 	struct session *greeting;
 	struct session *serving;
 	struct request *requests; /* open ones, by session and seq */
-	size_t in_flight_max;     /* its share of the total */
+	size_t alive;             /* requests that are open, or asked for */
+	size_t in_flight_max;     /* its share of the total, bounds alive */
 	struct wheel wheel;
 	struct batcher batcher;
 	struct server_clock clock;

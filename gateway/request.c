@@ -82,6 +82,7 @@ struct request *request_new(struct session *s, const struct request_options *o)
 	HASH_ADD(hh, l->requests, key, sizeof(r->key), r);
 	DL_APPEND(s->requests, r);
 	s->in_flight++;
+	l->alive++;
 	wheel_add(&l->wheel, r, uv_now(&l->uv));
 	return r;
 }
@@ -117,7 +118,8 @@ void request_detach(struct request *r)
 
 void request_free(struct request *r)
 {
-	check(!request_open(r));
+	check(!request_open(r) && r->loop->alive > 0);
+	r->loop->alive--;
 	free(r);
 }
 

@@ -37,12 +37,14 @@ static bool check_activity(struct session *s, uint64_t seq, struct bytes id)
 static enum admission admission_of(const struct session *s)
 {
 	const struct gateway_loop *l = s->loop;
+	/* The loop's with those whose app is gone or has its answer: the call
+	 * that is under way for them still costs us and the services. */
 	struct admission_view v = {
 		.now_ms = clock_wall_ms(),
 		.expires_ms = s->expires_ms,
 		.in_flight = s->in_flight,
 		.in_flight_max = session_in_flight_max(s),
-		.loop_in_flight = l->wheel.count,
+		.loop_in_flight = l->alive,
 		.loop_in_flight_max = l->in_flight_max,
 	};
 

@@ -77,6 +77,35 @@ Test(bounds, requests_in_all)
 	rig_stop(&rig);
 }
 
+/* Or whoever asks, leaves and comes again would be bounded by nothing. */
+Test(bounds, requests_of_apps_that_have_gone)
+{
+	static const char *const settings[] = { "gateway.in_flight_total_max=1",
+						NULL };
+	uint64_t seq;
+
+	start(settings);
+	rig.grabs[0].mode = FAKE_HOLD;
+	rig_hello(&rig, &app, "alice", false);
+	(void)grab(&app, "quiz");
+	RUN_UNTIL(&rig.loop, rig.grabs[0].held_count == 1);
+	rig_close(&rig, &app);
+	RUN_UNTIL(&rig.loop,
+		  atomic_load(&gateway_metrics.connections.value) == 0);
+	rig_hello(&rig, &other, "bob", false);
+	seq = grab(&other, "quiz");
+	RUN_UNTIL(&rig.loop, app_has(&other, seq));
+	cr_assert_eq(app_answer(&other, seq)->code, RAIN__STATUS__BUSY);
+	fake_release(&rig.grabs[0]);
+	do {
+		seq = grab(&other, "quiz");
+		RUN_UNTIL(&rig.loop, app_has(&other, seq));
+	} while (app_answer(&other, seq)->code == RAIN__STATUS__BUSY);
+	cr_assert_eq(app_answer(&other, seq)->code, RAIN__STATUS__WON);
+	rig_close(&rig, &other);
+	rig_stop(&rig);
+}
+
 Test(bounds, connections)
 {
 	static const char *const settings[] = { "gateway.connections_max=1",
