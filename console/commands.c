@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/id.h"
+
 const struct command commands[] = {
 	{ "activity create",
 	  "[ID]",
@@ -173,17 +175,44 @@ const char *argument_option(const struct command *c, const struct arguments *a,
 	return NULL;
 }
 
-void command_usage(FILE *out)
+/* Whether group is the first of two words of c. */
+static bool is_of_group(const struct command *c, const char *group)
+{
+	size_t n = strlen(group);
+
+	return strncmp(c->words, group, n) == 0 && c->words[n] == ' ';
+}
+
+static bool is_group(const char *word)
+{
+	for (const struct command *c = commands; c->words != NULL; c++) {
+		if (is_of_group(c, word)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The commands of a group, or all for NULL. */
+static void print_commands(const char *group, FILE *out)
 {
 	fprintf(out, "commands:\n");
 	for (const struct command *c = commands; c->words != NULL; c++) {
 		char left[64];
 
+		if (group != NULL && !is_of_group(c, group)) {
+			continue;
+		}
 		snprintf(left, sizeof left, "%s %s", c->words, c->operands);
 		fprintf(out, "  %-26s%s\n", left, c->summary);
 	}
 	fprintf(out, "`rainctl COMMAND --help` says more; every command takes "
 		     "--json.\n");
+}
+
+void command_usage(FILE *out)
+{
+	print_commands(NULL, out);
 }
 
 static void command_help(const struct command *c)
@@ -230,8 +259,8 @@ static bool words_match(const char *words, int argc, char **argv, int *used)
 
 static int bad(const struct command *c, const char *what, const char *which)
 {
-	fprintf(stderr, "rainctl %s: %s%s\nexample: %s\n", c->words, what,
-		which, c->example);
+	fprintf(stderr, "example: %s\nrainctl %s: %s%s\n", c->example, c->words,
+		what, which);
 	return CTL_USAGE;
 }
 
@@ -270,6 +299,35 @@ static int take_option(struct ctl *ctl, const struct command *c,
 	return bad(c, "unknown option ", argv[*i]);
 }
 
+/* What the operands and options of type ID and USER must be. */
+static int check_ids(const struct command *c, const struct arguments *a)
+{
+	const char *what = c->operands + (c->operands[0] == '[');
+
+	if (a->count > 0 &&
+	    (strncmp(what, "ID", 2) == 0 || strcmp(what, "USER") == 0) &&
+	    !id_valid(bytes_str(a->values[0]))) {
+		return bad(c, "an id must be " ID_RULE ", which is not ",
+			   a->values[0]);
+	}
+	for (size_t k = 0; k < COMMAND_OPTIONS_MAX; k++) {
+		const struct command_option *o = &c->options[k];
+
+		if (o->name == NULL) {
+			break;
+		}
+		if (a->options[k] != NULL && o->value != NULL &&
+		    (strcmp(o->value, "ID") == 0 ||
+		     strcmp(o->value, "USER") == 0) &&
+		    !id_valid(bytes_str(a->options[k]))) {
+			return bad(c,
+				   "an id must be " ID_RULE ", which is not ",
+				   a->options[k]);
+		}
+	}
+	return CTL_OK;
+}
+
 static int run_command(struct ctl *ctl, const struct command *c, int argc,
 		       char **argv)
 {
@@ -297,14 +355,23 @@ static int run_command(struct ctl *ctl, const struct command *c, int argc,
 			 c->operands[0] != '\0' ? c->operands : "none");
 	}
 	if (rc == CTL_OK) {
+		rc = check_ids(c, &a);
+	}
+	if (rc == CTL_OK) {
 		rc = c->run(ctl, c, &a);
 	}
 	free(a.values);
 	return rc;
 }
 
+static bool is_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 int command_dispatch(struct ctl *ctl, int argc, char **argv)
 {
+	const char *group = NULL;
 	int used = 0;
 
 	for (const struct command *c = commands; c->words != NULL; c++) {
@@ -312,11 +379,20 @@ int command_dispatch(struct ctl *ctl, int argc, char **argv)
 			return run_command(ctl, c, argc - used, argv + used);
 		}
 	}
-	fprintf(stderr, "rainctl: unknown command");
-	for (int i = 0; i < argc && i < 2; i++) {
-		fprintf(stderr, " %s", argv[i]);
+	if (is_group(argv[0])) {
+		group = argv[0];
 	}
-	fprintf(stderr, "\n");
-	command_usage(stderr);
+	if (group != NULL && argc > 1 && is_help(argv[1])) {
+		print_commands(group, stdout);
+		return CTL_OK;
+	}
+	print_commands(group, stderr);
+	if (group != NULL && argc == 1) {
+		fprintf(stderr, "rainctl: %s: a second word is missing\n",
+			group);
+	} else {
+		fprintf(stderr, "rainctl: unknown command %s%s%s\n", argv[0],
+			group != NULL ? " " : "", group != NULL ? argv[1] : "");
+	}
 	return CTL_USAGE;
 }

@@ -105,11 +105,14 @@ size_t config_apply(struct config *c, struct config *fresh);
 /** Every key with its value and where that came from; secrets as ***. */
 void config_dump(const struct config *c, FILE *out);
 
-/** Every key with type, default and help, as a commented example file. */
-void config_example(const struct config_key *keys, FILE *out);
+/** Every key with type, default and help, as a commented example file; of
+ * pass_section, which may be NULL, the one that is always used. */
+void config_example(const struct config_key *keys, const char *pass_section,
+		    FILE *out);
 
 /** Every key with its default and help, a line or two each, for --help. */
-void config_usage(const struct config_key *keys, FILE *out);
+void config_usage(const struct config_key *keys, const char *pass_section,
+		  FILE *out);
 
 /** Append "name=value" of every number whose name ends in _max or
  * _total, on one line. */

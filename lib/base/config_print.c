@@ -100,7 +100,14 @@ static void example_key(const struct config_key *key, void *arg)
 		      fallback_of(key));
 }
 
-void config_example(const struct config_key *keys, FILE *out)
+/* Brokers are named to librdkafka, and so to every program that has it. */
+static const char pass_key[] = "bootstrap.servers";
+static const char pass_key_fallback[] = "127.0.0.1:9092";
+static const char pass_key_help[] = "Kafka's brokers, host:port separated by "
+				    "commas";
+
+void config_example(const struct config_key *keys, const char *pass_section,
+		    FILE *out)
 {
 	(void)fprintf(out,
 		      "; A line that begins with ; or # is a comment, and so "
@@ -109,9 +116,18 @@ void config_example(const struct config_key *keys, FILE *out)
 		      "section.key=value beats the\n"
 		      "; environment, and that beats this file.\n\n");
 	each_key(keys, out, example_key, out);
+	if (pass_section != NULL) {
+		(void)fprintf(out,
+			      "\n[%s]\n; %s\n;%s = %s\n"
+			      "; every other key is passed to librdkafka as it "
+			      "is\n",
+			      pass_section, pass_key_help, pass_key,
+			      pass_key_fallback);
+	}
 }
 
-void config_usage(const struct config_key *keys, FILE *out)
+void config_usage(const struct config_key *keys, const char *pass_section,
+		  FILE *out)
 {
 	for (const struct config_key *k = keys; k->name != NULL; k++) {
 		(void)fprintf(out, "  %s = %s\n      %s%s\n", k->name,
@@ -119,6 +135,13 @@ void config_usage(const struct config_key *keys, FILE *out)
 			      (k->flags & CONFIG_LIVE) != 0
 				      ? " (SIGHUP applies it)"
 				      : "");
+	}
+	if (pass_section != NULL) {
+		(void)fprintf(out,
+			      "  %s.%s = %s\n      %s\n  %s.*\n      passed to "
+			      "librdkafka as it is\n",
+			      pass_section, pass_key, pass_key_fallback,
+			      pass_key_help, pass_section);
 	}
 }
 

@@ -132,11 +132,7 @@ static void print_help(const struct service *svc, const struct config *c)
 		     "keys marked so.\n\n"
 		     "Keys with their defaults; --set beats the environment "
 		     "(RAIN_SECTION_KEY),\nand that beats the file.\n\n");
-	config_usage(c->keys, stdout);
-	if (c->pass_section != NULL) {
-		(void)printf("  %s.*\n      passed through as it is\n",
-			     c->pass_section);
-	}
+	config_usage(c->keys, c->pass_section, stdout);
 }
 
 int service_args_print(const struct service *svc,
@@ -150,12 +146,7 @@ int service_args_print(const struct service *svc,
 		config_dump(c, stdout);
 		break;
 	case MODE_EXAMPLE_CONFIG:
-		config_example(c->keys, stdout);
-		if (c->pass_section != NULL) {
-			(void)printf("\n[%s]\n; every other key is passed "
-				     "through\n",
-				     c->pass_section);
-		}
+		config_example(c->keys, c->pass_section, stdout);
 		break;
 	case MODE_VERSION:
 		(void)printf("%s %s (libuv %s, compiled with %s)\n", svc->name,

@@ -305,7 +305,7 @@ Test(config, a_dump_hides_secrets_and_can_be_read_again)
 
 static void print_example(const struct config *config, FILE *out)
 {
-	config_example(config->keys, out);
+	config_example(config->keys, config->pass_section, out);
 }
 
 /* Without its comment marks, the example is a valid file of the defaults. */
