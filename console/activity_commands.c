@@ -20,7 +20,7 @@ static const char *state_text(Rain__State state)
 	return state == RAIN__STATE__STATE_PAUSED ? "PAUSED" : v->name;
 }
 
-static json_t *activity_json(const Rain__Activity *a)
+static json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 {
 	const Rain__Plan *p = a->plan;
 	json_t *o = json_object();
@@ -42,16 +42,16 @@ static json_t *activity_json(const Rain__Activity *a)
 		json_object_set_new(o, "algorithm", output_text(p->algorithm));
 		json_object_set_new(o, "min", output_cents(p->min_cents));
 		json_object_set_new(o, "max", output_cents(p->max_cents));
-		json_object_set_new(o, "start", output_time(p->start_ms));
-		json_object_set_new(o, "end", output_time(p->end_ms));
+		json_object_set_new(o, "start", output_time(ctl, p->start_ms));
+		json_object_set_new(o, "end", output_time(ctl, p->end_ms));
 		json_object_set_new(o, "ack", output_text(p->ack));
 		json_object_set_new(o, "keep_days", json_integer(p->keep_days));
 	}
 	json_object_set_new(o, "loaded", json_integer((json_int_t)a->loaded));
 	json_object_set_new(o, "commitment", output_text(a->commitment));
 	json_object_set_new(o, "seed", output_text(a->seed));
-	json_object_set_new(o, "created", output_time(a->created_ms));
-	json_object_set_new(o, "updated", output_time(a->updated_ms));
+	json_object_set_new(o, "created", output_time(ctl, a->created_ms));
+	json_object_set_new(o, "updated", output_time(ctl, a->updated_ms));
 	return o;
 }
 
@@ -71,7 +71,8 @@ static int print_reply(const struct ctl *ctl, const char *words,
 				    words, from_pb(r->message));
 	}
 	if (ctl->json) {
-		output_print(ctl, a != NULL ? activity_json(a) : json_object());
+		output_print(ctl,
+			     a != NULL ? activity_json(ctl, a) : json_object());
 	} else if (a != NULL && a->plan != NULL) {
 		printf("%.*s is %s%s\n",
 		       BYTES_FMT(from_pb(a->plan->activity_id)),
@@ -208,7 +209,7 @@ int run_activity_show(struct ctl *ctl, const struct command *c,
 		const Rain__ActivityReply *r = reply;
 
 		if (r->activity != NULL) {
-			json_t *o = activity_json(r->activity);
+			json_t *o = activity_json(ctl, r->activity);
 
 			add_counters(ctl, &request, o);
 			output_print(ctl, o);
@@ -295,7 +296,7 @@ int run_activity_list(struct ctl *ctl, const struct command *c,
 		const Rain__ListReply *r = reply;
 
 		for (size_t i = 0; i < r->n_activities; i++) {
-			json_t *o = activity_json(r->activities[i]);
+			json_t *o = activity_json(ctl, r->activities[i]);
 			json_t *id = json_object_get(o, "id");
 
 			json_object_set_new(seen, json_string_value(id),

@@ -7,7 +7,22 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "console/output.h"
+
 enum { REPORT_LINES = 50 };
+
+/* An amount as text, for a sentence. */
+struct money {
+	char text[OUTPUT_AMOUNT_MAX];
+};
+
+static struct money money(int64_t cents)
+{
+	struct money m;
+
+	output_amount(cents, m.text);
+	return m;
+}
 
 static const char *const names[BOOK_COUNT] = { "redis", "kafka", "ledger" };
 
@@ -24,6 +39,7 @@ void books_close(struct books *b)
 			free(b->lines[i].in[k].packet);
 			free(b->lines[i].in[k].user);
 		}
+		free(b->lines[i].answer);
 	}
 	free(b->lines);
 	free(b->activity);
@@ -31,9 +47,9 @@ void books_close(struct books *b)
 	buf_close(&b->report);
 }
 
-static void printf_like(2, 3) differ(struct books *b, const char *fmt, ...)
+void books_differ(struct books *b, const char *fmt, ...)
 {
-	char line[512];
+	char line[1024];
 	va_list args;
 
 	b->differences++;
@@ -60,8 +76,8 @@ void books_enter(struct books *b, enum book where, uint64_t seq,
 	struct book_entry *e;
 
 	if (seq == 0 || seq > UINT32_MAX) {
-		differ(b, "%s: a claim with the impossible seq %" PRIu64,
-		       names[where], seq);
+		books_differ(b, "%s: a claim with the impossible seq %" PRIu64,
+			     names[where], seq);
 		return;
 	}
 	if (seq > b->line_count) {
@@ -82,12 +98,25 @@ void books_enter(struct books *b, enum book where, uint64_t seq,
 	} else if (entry_is(e, packet, user, amount_cents)) {
 		b->published_again++;
 	} else {
-		differ(b,
-		       "seq %" PRIu64 ": %s has it twice: packet %s to %s, and "
-		       "packet %.*s to %.*s",
-		       seq, names[where], e->packet, e->user, BYTES_FMT(packet),
-		       BYTES_FMT(user));
+		books_differ(b,
+			     "seq %" PRIu64
+			     ": %s has it twice: packet %s to %s, and "
+			     "packet %.*s to %.*s",
+			     seq, names[where], e->packet, e->user,
+			     BYTES_FMT(packet), BYTES_FMT(user));
 	}
+}
+
+void books_enter_answer(struct books *b, uint64_t seq, struct bytes text)
+{
+	struct book_line *line;
+
+	if (seq == 0 || seq > b->line_count) {
+		return; /* an impossible seq, which is told already */
+	}
+	line = &b->lines[seq - 1];
+	free(line->answer);
+	line->answer = xstrndup(text.p, text.n);
 }
 
 /* The places that must agree: without its lists, Redis is not asked. */
@@ -110,19 +139,20 @@ static void compare_line(struct books *b, uint64_t seq)
 		const struct book_entry *e = &line->in[k];
 
 		if (e->packet == NULL) {
-			differ(b,
-			       "seq %" PRIu64 ": packet %s of %s is missing in "
-			       "%s",
-			       seq, a->packet, a->user, names[k]);
+			books_differ(b,
+				     "seq %" PRIu64
+				     ": packet %s of %s is missing in "
+				     "%s",
+				     seq, a->packet, a->user, names[k]);
 		} else if (!entry_is(e, bytes_str(a->packet),
 				     bytes_str(a->user), a->amount_cents)) {
-			differ(b,
-			       "seq %" PRIu64
-			       ": %s says packet %s, %s, %" PRId64
-			       " cents; another says %s, %s, %" PRId64,
-			       seq, names[k], e->packet, e->user,
-			       e->amount_cents, a->packet, a->user,
-			       a->amount_cents);
+			books_differ(b,
+				     "seq %" PRIu64
+				     ": %s says packet %s, %s, %s; "
+				     "another says %s, %s, %s",
+				     seq, names[k], e->packet, e->user,
+				     money(e->amount_cents).text, a->packet,
+				     a->user, money(a->amount_cents).text);
 		}
 	}
 }
@@ -148,9 +178,10 @@ static void find_twice(struct books *b, enum book where, bool users)
 		all[i].key = users ? e->user : e->packet;
 		HASH_FIND_STR(table, all[i].key, old);
 		if (old != NULL) {
-			differ(b, "%s: %s %s has two claims, one is seq %zu",
-			       names[where], users ? "user" : "packet",
-			       all[i].key, i + 1);
+			books_differ(b,
+				     "%s: %s %s has two claims, one is seq %zu",
+				     names[where], users ? "user" : "packet",
+				     all[i].key, i + 1);
 			continue;
 		}
 		HASH_ADD_KEYPTR(hh, table, all[i].key, strlen(all[i].key),
@@ -166,35 +197,36 @@ static void judge_money(struct books *b)
 		&b->sums[b->lists_gone ? BOOK_KAFKA : BOOK_REDIS];
 	int64_t credited = b->sums[BOOK_LEDGER].cents;
 
-	if (!b->lists_gone && b->state != RAIN__STATE__CANCELLED &&
+	/* While people grab, the two lists are not read at one moment. */
+	if (b->steady && !b->lists_gone && b->state != RAIN__STATE__CANCELLED &&
 	    b->funded_cents != b->left.cents + claimed->cents) {
-		differ(b,
-		       "money: funded %" PRId64 " cents, but left %" PRId64
-		       " + claimed %" PRId64,
-		       b->funded_cents, b->left.cents, claimed->cents);
+		books_differ(b, "money: funded %s, but left %s + claimed %s",
+			     money(b->funded_cents).text,
+			     money(b->left.cents).text,
+			     money(claimed->cents).text);
 	}
 	if (claimed->cents != credited + b->held_cents) {
-		differ(b,
-		       "money: claimed %" PRId64 " cents, but credited %" PRId64
-		       " + held %" PRId64,
-		       claimed->cents, credited, b->held_cents);
+		books_differ(b, "money: claimed %s, but credited %s + held %s",
+			     money(claimed->cents).text, money(credited).text,
+			     money(b->held_cents).text);
 	}
 	if (b->funded_cents !=
 	    credited + b->held_cents + b->refunded_cents + b->pool_cents) {
-		differ(b,
-		       "money: funded %" PRId64 " cents, but credited %" PRId64
-		       " + held %" PRId64 " + refunded %" PRId64
-		       " + in the pool %" PRId64,
-		       b->funded_cents, credited, b->held_cents,
-		       b->refunded_cents, b->pool_cents);
+		books_differ(b,
+			     "money: funded %s, but credited %s + held %s + "
+			     "refunded %s + in the pool %s",
+			     money(b->funded_cents).text, money(credited).text,
+			     money(b->held_cents).text,
+			     money(b->refunded_cents).text,
+			     money(b->pool_cents).text);
 	}
 	if (b->refund_done && b->pool_cents != 0) {
-		differ(b, "money: refunded, but the pool has %" PRId64 " cents",
-		       b->pool_cents);
+		books_differ(b, "money: refunded, but the pool has %s",
+			     money(b->pool_cents).text);
 	}
 	if (b->postings_cents != 0) {
-		differ(b, "money: the postings sum to %" PRId64 " cents, not 0",
-		       b->postings_cents);
+		books_differ(b, "money: the postings sum to %s, not 0.00",
+			     money(b->postings_cents).text);
 	}
 }
 
@@ -207,16 +239,21 @@ void books_judge(struct books *b)
 		find_twice(b, (enum book)k, true);
 		find_twice(b, (enum book)k, false);
 	}
+	if (!b->lists_gone) {
+		books_judge_redis(b);
+	}
 	judge_money(b);
 	if (b->parked > 0) {
-		differ(b, "ledger: %" PRIu64 " claims are parked", b->parked);
+		books_differ(b, "ledger: %" PRIu64 " claim%s parked", b->parked,
+			     b->parked == 1 ? " is" : "s are");
 	}
 	if (b->ledger_conflicts > 0) {
-		differ(b, "ledger: %" PRIu64 " conflicts wait for a person",
-		       b->ledger_conflicts);
+		books_differ(b, "ledger: %" PRIu64 " conflict%s for a person",
+			     b->ledger_conflicts,
+			     b->ledger_conflicts == 1 ? " waits" : "s wait");
 	}
 	if (b->alarm != NULL && b->alarm[0] != '\0') {
-		differ(b, "ledger: %s", b->alarm);
+		books_differ(b, "ledger: %s", b->alarm);
 	}
 	if (b->differences > REPORT_LINES) {
 		buf_printf(&b->report, "… and %" PRIu64 " more\n",
@@ -232,7 +269,7 @@ bool books_at_rest(const struct books *b)
 	uint64_t claims =
 		b->sums[b->lists_gone ? BOOK_KAFKA : BOOK_REDIS].count;
 
-	return b->sums[BOOK_KAFKA].count == claims &&
+	return b->steady && b->sums[BOOK_KAFKA].count == claims &&
 	       b->sums[BOOK_LEDGER].count == claims && b->parked == 0 &&
 	       (b->funded_packets > 0 || claims == 0) &&
 	       (!ended || b->refund_done);

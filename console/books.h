@@ -28,6 +28,14 @@ struct book_entry {
 /* All that is known of one sequence number. */
 struct book_line {
 	struct book_entry in[BOOK_COUNT];
+	char *answer; /* what the user is told; NULL: the claim in Redis */
+};
+
+/* What the lists in Redis say of themselves. */
+struct book_counts {
+	uint64_t claims;
+	uint64_t users; /* who are told a packet */
+	uint64_t left;
 };
 
 struct book_sum {
@@ -40,9 +48,11 @@ struct books {
 	struct book_line *lines; /* by seq - 1 */
 	size_t line_count;
 	struct book_sum sums[BOOK_COUNT];
-	struct book_sum left; /* packets in the list */
-	uint64_t conflicts;   /* events of one seq that differ */
-	bool lists_gone;      /* Redis has given the lists up: settled */
+	struct book_sum left;      /* packets in the list */
+	struct book_counts counts; /* after the lists were read */
+	bool steady;        /* and before too: nobody grabbed meanwhile */
+	uint64_t conflicts; /* events of one seq that differ */
+	bool lists_gone;    /* Redis has given the lists up: settled */
 	Rain__State state;
 	int64_t plan_cents;
 	uint64_t plan_packets;
@@ -76,12 +86,26 @@ void books_close(struct books *b);
 void books_enter(struct books *b, enum book where, uint64_t seq,
 		 struct bytes packet, struct bytes user, int64_t amount_cents);
 
+/**
+ * Enter that the user of claim seq, which was entered for BOOK_REDIS, is told
+ * something else than the claim: the text in the hash of users, empty if there
+ * is none.
+ */
+void books_enter_answer(struct books *b, uint64_t seq, struct bytes text);
+
 /** Judge: fills sums, differences and report. Once, after all was entered. */
 void books_judge(struct books *b);
 
 /** Whether everything that was grabbed has arrived everywhere, and after the
  * end the refund too: what --wait waits for. */
 bool books_at_rest(const struct books *b);
+
+/** For the judges: one more difference, a sentence without a line's end. */
+void printf_like(2, 3) books_differ(struct books *b, const char *fmt, ...);
+
+/** Part of books_judge(): what the users are told, and the lengths of the
+ * lists. */
+void books_judge_redis(struct books *b);
 
 /** Read everything. CTL_OK, or another CTL_ with a sentence in why. */
 int books_read(struct ctl *ctl, struct books *b, struct buf *why);

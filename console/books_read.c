@@ -92,6 +92,9 @@ static int take_claims(struct books *b, const void *reply, uint64_t *after,
 
 		books_enter(b, BOOK_REDIS, c->seq, from_pb(c->red_packet_id),
 			    from_pb(c->user_id), c->amount_cents);
+		if (c->answer != NULL) {
+			books_enter_answer(b, c->seq, from_pb(c->answer->text));
+		}
 	}
 	*n = r->n_claims;
 	*after += r->n_claims;
@@ -228,6 +231,48 @@ static int read_totals(struct ctl *ctl, struct books *b, struct buf *why)
 	return CTL_OK;
 }
 
+static int read_counts(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
+	const Rain__CountersReply *r;
+	void *reply;
+	int rc;
+
+	q.activity_id = to_pb_str(b->activity);
+	rc = ctl_call(ctl, ctl_grab(ctl), &ctl_counters, &q.base,
+		      &rain__counters_reply__descriptor, &reply, why);
+	if (rc != CTL_OK) {
+		return rc;
+	}
+	r = reply;
+	if (r->outcome == RAIN__OUTCOME__DONE ||
+	    b->state == RAIN__STATE__SETTLED) {
+		b->counts.claims = r->claims;
+		b->counts.users = r->users;
+		b->counts.left = r->packets_left;
+	} else {
+		rc = refused(r->outcome, r->message, why);
+	}
+	proto_free(reply);
+	return rc;
+}
+
+/* The lists in Redis, with their lengths before and after. */
+static int read_lists(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	struct book_counts before;
+	int rc = read_counts(ctl, b, why);
+
+	before = b->counts;
+	rc = rc == CTL_OK ? read_claims(ctl, b, why) : rc;
+	rc = rc == CTL_OK ? read_packets(ctl, b, why) : rc;
+	rc = rc == CTL_OK ? read_counts(ctl, b, why) : rc;
+	b->steady = rc == CTL_OK && before.claims == b->counts.claims &&
+		    before.users == b->counts.users &&
+		    before.left == b->counts.left;
+	return rc;
+}
+
 /* The lists were unlinked: settled, and both of them empty though packets were
  * funded. */
 static void notice_unlink(struct books *b)
@@ -250,8 +295,7 @@ int books_read(struct ctl *ctl, struct books *b, struct buf *why)
 		       why) != 0) {
 		rc = CTL_UNKNOWN;
 	}
-	rc = rc == CTL_OK ? read_claims(ctl, b, why) : rc;
-	rc = rc == CTL_OK ? read_packets(ctl, b, why) : rc;
+	rc = rc == CTL_OK ? read_lists(ctl, b, why) : rc;
 	if (rc == CTL_OK) {
 		notice_unlink(b);
 		books_judge(b);

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/amount.h"
 #include "proto/proto_util.h"
 
 json_t *output_text(ProtobufCBinaryData b)
@@ -16,31 +15,38 @@ json_t *output_text(ProtobufCBinaryData b)
 	return v != NULL ? v : json_string("");
 }
 
-json_t *output_cents(int64_t cents)
+void output_amount(int64_t cents, char out[OUTPUT_AMOUNT_MAX])
 {
-	char text[AMOUNT_TEXT_MAX + 1];
-	char *p = text;
 	uint64_t size = cents < 0 ? -(uint64_t)cents : (uint64_t)cents;
 
 	if (cents < 0) {
-		*p++ = '-';
+		*out++ = '-';
 	}
-	amount_format((int64_t)size, p);
+	amount_format((int64_t)size, out);
+}
+
+json_t *output_cents(int64_t cents)
+{
+	char text[OUTPUT_AMOUNT_MAX];
+
+	output_amount(cents, text);
 	return json_string(text);
 }
 
-json_t *output_time(int64_t ms)
+json_t *output_time(const struct ctl *ctl, int64_t ms)
 {
 	char text[64];
 	time_t s = (time_t)(ms / 1000);
 	struct tm tm;
 	size_t n;
 
-	if (ms == 0 || gmtime_r(&s, &tm) == NULL) {
-		return json_string("-");
+	if (ms <= 0 || gmtime_r(&s, &tm) == NULL) {
+		return json_null();
 	}
-	n = strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
-	snprintf(text + n, sizeof text - n, ".%03d UTC", (int)(ms % 1000));
+	n = ctl->json ? strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &tm)
+		      : strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm);
+	snprintf(text + n, sizeof text - n, ".%03d%s", (int)(ms % 1000),
+		 ctl->json ? "Z" : " UTC");
 	return json_string(text);
 }
 
@@ -160,6 +166,10 @@ void output_print(const struct ctl *ctl, json_t *value)
 int output_error(const struct ctl *ctl, int rc, const char *command,
 		 struct bytes why)
 {
+	/* Problems of a configuration come as lines. */
+	while (why.n > 0 && why.p[why.n - 1] == '\n') {
+		why.n--;
+	}
 	if (ctl->json) {
 		output_print(ctl, json_pack("{s:o}", "error",
 					    output_text(to_pb(why))));

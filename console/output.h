@@ -7,16 +7,23 @@
 #include <jansson.h>
 #include <protobuf-c/protobuf-c.h>
 
+#include "base/amount.h"
 #include "console/ctl.h"
 
 /** JSON text of a protobuf field of ours. A new reference. */
 json_t *output_text(ProtobufCBinaryData b);
 
-/** An amount as decimal text, "12.21". A new reference. */
+enum { OUTPUT_AMOUNT_MAX = AMOUNT_TEXT_MAX + 1 };
+
+/** Write an amount as decimal text, "12.21" or "-0.50". */
+void output_amount(int64_t cents, char out[OUTPUT_AMOUNT_MAX]);
+
+/** The same as JSON text. A new reference. */
 json_t *output_cents(int64_t cents);
 
-/** "2026-01-31 20:00:00.123 UTC", or "-" for 0. A new reference. */
-json_t *output_time(int64_t ms);
+/** "2026-01-31 20:00:00.123 UTC" as text, "2026-01-31T20:00:00.123Z" with
+ * --json; null, which is printed as "-", for 0. A new reference. */
+json_t *output_time(const struct ctl *ctl, int64_t ms);
 
 /**
  * Print value and release it. With --json as it is; else an object's members

@@ -24,8 +24,8 @@ struct tap {
 	struct bytes activity; /* empty for balance */
 	struct buf token;
 	json_t *answer; /* NULL until it came */
+	int rc;         /* CTL_ value of the answer or the refusal */
 	struct buf why; /* what went wrong */
-	bool asked;     /* the request itself has been sent */
 	bool closed;
 };
 
@@ -37,8 +37,28 @@ static const char *status_text(Rain__Status status)
 	return v != NULL ? v->name : "?";
 }
 
-static json_t *grab_json(Rain__Status status, const Rain__RedPacket *packet,
-			 uint32_t retry_after_ms, ProtobufCBinaryData message)
+/* A packet is yes; no packet now but perhaps later is no answer yet. */
+static int status_rc(Rain__Status status)
+{
+	switch ((int)status) {
+	case RAIN__STATUS__WON:
+	case RAIN__STATUS__ALREADY_GRABBED:
+		return CTL_OK;
+	case RAIN__STATUS__PENDING:
+	case RAIN__STATUS__BUSY:
+	case RAIN__STATUS__RATE_LIMITED:
+	case RAIN__STATUS__NOT_STARTED:
+	case RAIN__STATUS__NOT_YET:
+	case RAIN__STATUS__PAUSED:
+		return CTL_UNKNOWN;
+	default:
+		return CTL_NO;
+	}
+}
+
+static json_t *grab_json(const struct ctl *ctl, Rain__Status status,
+			 const Rain__RedPacket *packet, uint32_t retry_after_ms,
+			 ProtobufCBinaryData message)
 {
 	json_t *o = json_object();
 
@@ -48,7 +68,7 @@ static json_t *grab_json(Rain__Status status, const Rain__RedPacket *packet,
 				    output_text(packet->red_packet_id));
 		json_object_set_new(o, "amount",
 				    output_cents(packet->amount_cents));
-		json_object_set_new(o, "at", output_time(packet->at_ms));
+		json_object_set_new(o, "at", output_time(ctl, packet->at_ms));
 	}
 	if (retry_after_ms > 0) {
 		json_object_set_new(o, "retry_after_ms",
@@ -65,10 +85,11 @@ static struct tap *tap_of(struct app_client *c)
 	return container_of(c, struct tap, client);
 }
 
-static void answered(struct tap *t, json_t *answer)
+static void answered(struct tap *t, int rc, json_t *answer)
 {
 	json_decref(t->answer);
 	t->answer = answer;
+	t->rc = rc;
 	app_client_close(&t->client);
 }
 
@@ -85,7 +106,6 @@ static void on_hello(struct app_client *c, uint64_t seq,
 
 	(void)seq;
 	(void)m;
-	t->asked = true;
 	if (strcmp(t->command->words, "grab") == 0) {
 		app_client_grab(c, t->activity, nobody, 0, 0);
 	} else if (strcmp(t->command->words, "result") == 0) {
@@ -99,16 +119,18 @@ static void on_grab(struct app_client *c, uint64_t seq,
 		    const Rain__GrabReply *m)
 {
 	(void)seq;
-	answered(tap_of(c), grab_json(m->status, m->red_packet,
-				      m->retry_after_ms, m->message));
+	answered(tap_of(c), status_rc(m->status),
+		 grab_json(tap_of(c)->ctl, m->status, m->red_packet,
+			   m->retry_after_ms, m->message));
 }
 
 static void on_result(struct app_client *c, uint64_t seq,
 		      const Rain__ResultReply *m)
 {
 	(void)seq;
-	answered(tap_of(c), grab_json(m->status, m->red_packet,
-				      m->retry_after_ms, m->message));
+	answered(tap_of(c), status_rc(m->status),
+		 grab_json(tap_of(c)->ctl, m->status, m->red_packet,
+			   m->retry_after_ms, m->message));
 }
 
 static void on_balance(struct app_client *c, uint64_t seq,
@@ -116,19 +138,22 @@ static void on_balance(struct app_client *c, uint64_t seq,
 {
 	(void)seq;
 	if (m->status != RAIN__STATUS__STATUS_UNSPECIFIED) {
-		answered(tap_of(c), grab_json(m->status, NULL,
-					      m->retry_after_ms, m->message));
+		answered(tap_of(c), status_rc(m->status),
+			 grab_json(tap_of(c)->ctl, m->status, NULL,
+				   m->retry_after_ms, m->message));
 		return;
 	}
-	answered(tap_of(c), json_pack("{s:o,s:o}", "balance",
-				      output_cents(m->balance_cents),
-				      "currency", output_text(m->currency)));
+	answered(tap_of(c), CTL_OK,
+		 json_pack("{s:o,s:o}", "balance",
+			   output_cents(m->balance_cents), "currency",
+			   output_text(m->currency)));
 }
 
 static void on_error(struct app_client *c, uint64_t seq, const Rain__Error *m)
 {
 	(void)seq;
 	buf_put_bytes(&tap_of(c)->why, from_pb(m->message));
+	tap_of(c)->rc = CTL_NO;
 	app_client_close(c);
 }
 
@@ -203,10 +228,7 @@ static int ask(struct tap *t)
 	while (t->timer.data != NULL) {
 		uv_run(&t->ctl->loop, UV_RUN_ONCE);
 	}
-	if (t->answer != NULL) {
-		return CTL_OK;
-	}
-	return t->asked ? CTL_UNKNOWN : CTL_NO;
+	return t->rc;
 }
 
 static int tap(struct ctl *ctl, const struct command *c, const char *user,
@@ -214,7 +236,8 @@ static int tap(struct ctl *ctl, const struct command *c, const char *user,
 {
 	struct tap t = { .ctl = ctl,
 			 .command = c,
-			 .activity = bytes_str(activity) };
+			 .activity = bytes_str(activity),
+			 .rc = CTL_UNKNOWN };
 	int rc;
 
 	if (user == NULL) {
@@ -227,7 +250,7 @@ static int tap(struct ctl *ctl, const struct command *c, const char *user,
 	if (rc == CTL_OK) {
 		rc = ask(&t);
 	}
-	if (rc == CTL_OK) {
+	if (t.answer != NULL) {
 		output_print(ctl, t.answer);
 	} else {
 		output_error(ctl, rc, c->words, buf_live(&t.why));

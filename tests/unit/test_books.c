@@ -10,6 +10,8 @@ static void sound(struct books *b)
 	b->funded_cents = 300;
 	b->funded_packets = 3;
 	b->left = (struct book_sum){ 1, 100 };
+	b->counts = (struct book_counts){ .claims = 2, .users = 2, .left = 1 };
+	b->steady = true;
 	b->refunded_cents = 100;
 	b->refund_done = true;
 	for (int k = 0; k < BOOK_COUNT; k++) {
@@ -17,6 +19,13 @@ static void sound(struct books *b)
 			    100);
 		books_enter(b, (enum book)k, 2, BYTES("p2"), BYTES("bob"), 100);
 	}
+}
+
+/* The packet that was left is claimed too. */
+static void third_taken(struct books *b)
+{
+	b->left = (struct book_sum){ 0, 0 };
+	b->counts = (struct book_counts){ .claims = 3, .users = 3, .left = 0 };
 }
 
 static void expect(struct books *b, uint64_t differences, const char *word)
@@ -60,7 +69,7 @@ Test(books, a_claim_that_was_never_credited_is_named)
 	sound(&b);
 	books_enter(&b, BOOK_REDIS, 3, BYTES("p3"), BYTES("carol"), 100);
 	books_enter(&b, BOOK_KAFKA, 3, BYTES("p3"), BYTES("carol"), 100);
-	b.left = (struct book_sum){ 0, 0 };
+	third_taken(&b);
 	cr_assert(!books_at_rest(&b));
 	/* the claim itself, and the money: claimed is not credited */
 	expect(&b, 2, "packet p3 of carol is missing in ledger");
@@ -73,7 +82,7 @@ Test(books, a_claim_that_was_never_published_is_named)
 	sound(&b);
 	books_enter(&b, BOOK_REDIS, 3, BYTES("p3"), BYTES("carol"), 100);
 	books_enter(&b, BOOK_LEDGER, 3, BYTES("p3"), BYTES("carol"), 100);
-	b.left = (struct book_sum){ 0, 0 };
+	third_taken(&b);
 	b.refunded_cents = 0;
 	expect(&b, 1, "missing in kafka");
 }
@@ -99,7 +108,7 @@ Test(books, a_user_with_two_packets_is_named)
 		books_enter(&b, (enum book)k, 3, BYTES("p3"), BYTES("alice"),
 			    100);
 	}
-	b.left = (struct book_sum){ 0, 0 };
+	third_taken(&b);
 	b.refunded_cents = 0;
 	expect(&b, 3, "user alice has two claims");
 }
@@ -113,7 +122,7 @@ Test(books, a_packet_that_two_users_have_is_named)
 		books_enter(&b, (enum book)k, 3, BYTES("p1"), BYTES("carol"),
 			    100);
 	}
-	b.left = (struct book_sum){ 0, 0 };
+	third_taken(&b);
 	b.refunded_cents = 0;
 	expect(&b, 3, "packet p1 has two claims");
 }
@@ -133,7 +142,7 @@ Test(books, money_that_is_neither_paid_nor_refunded_is_named)
 
 	sound(&b);
 	b.refunded_cents = 99;
-	expect(&b, 1, "refunded 99");
+	expect(&b, 1, "refunded 0.99");
 }
 
 Test(books, without_the_lists_kafka_and_ledger_are_compared)
@@ -143,11 +152,72 @@ Test(books, without_the_lists_kafka_and_ledger_are_compared)
 	books_init(&b, "friday");
 	b.state = RAIN__STATE__SETTLED;
 	b.lists_gone = true;
+	b.steady = true;
 	b.funded_cents = 100;
 	b.funded_packets = 1;
 	b.refund_done = true;
 	books_enter(&b, BOOK_KAFKA, 1, BYTES("p1"), BYTES("alice"), 100);
 	books_enter(&b, BOOK_LEDGER, 1, BYTES("p1"), BYTES("alice"), 100);
 	cr_assert(books_at_rest(&b));
+	expect(&b, 0, NULL);
+}
+
+Test(books, a_user_who_is_told_another_amount_is_named)
+{
+	struct books b;
+
+	sound(&b);
+	books_enter_answer(&b, 1,
+			   BYTES("{\"redPacketId\":\"p1\",\"amount\":\"5.00\","
+				 "\"userId\":\"alice\",\"seq\":1}"));
+	expect(&b, 1,
+	       "seq 1: alice is told packet p1, 5.00 instead of packet p1, "
+	       "1.00");
+}
+
+Test(books, a_user_who_is_told_nothing_or_nonsense_is_named)
+{
+	struct books b;
+
+	sound(&b);
+	books_enter_answer(&b, 2, BYTES(""));
+	expect(&b, 1, "seq 2: bob is told nothing instead of packet p2, 1.00");
+	sound(&b);
+	books_enter_answer(&b, 2, BYTES("junk"));
+	expect(&b, 1, "seq 2: bob is told junk instead of the claim");
+}
+
+Test(books, a_user_who_is_told_a_packet_that_nobody_claimed_is_counted)
+{
+	struct books b;
+
+	sound(&b);
+	b.counts.users = 3;
+	expect(&b, 1, "3 users are told a packet, but there are 2 claims");
+}
+
+Test(books, lists_that_are_longer_than_what_was_read_are_named)
+{
+	struct books b;
+
+	sound(&b);
+	b.counts.claims = b.counts.users = 3;
+	expect(&b, 1, "list of claims has 3 elements, but 2 could be read");
+	sound(&b);
+	b.counts.left = 2;
+	expect(&b, 1, "list of packets has 2 elements, but 1 could be read");
+}
+
+/* The lengths and the two lists are then of different moments. */
+Test(books, lengths_are_not_compared_while_people_grab)
+{
+	struct books b;
+
+	sound(&b);
+	b.state = RAIN__STATE__OPEN;
+	b.steady = false;
+	b.counts.users = 3;
+	b.left.cents = 50;
+	cr_assert(!books_at_rest(&b));
 	expect(&b, 0, NULL);
 }
