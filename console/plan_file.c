@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/amount.h"
@@ -34,12 +35,45 @@ static const struct config_key keys[] = {
 	{ 0 },
 };
 
-/* "", "+90" or "2026-01-31 20:00:00" (UTC; T and Z are fine too). */
+/* "", "Z" or an offset such as +08:00, in seconds east of Greenwich. */
+static bool read_offset(const char *text, int *east_s)
+{
+	int hours, minutes, n = 0;
+
+	*east_s = 0;
+	if (text[0] == '\0' || strcmp(text, "Z") == 0) {
+		return true;
+	}
+	if ((text[0] != '+' && text[0] != '-') ||
+	    strspn(text + 1, "0123456789:") != 5 ||
+	    sscanf(text + 1, "%2d:%2d%n", &hours, &minutes, &n) != 2 ||
+	    n != 5 || text[6] != '\0' || hours > 14 || minutes > 59) {
+		return false;
+	}
+	*east_s = (hours * 60 + minutes) * 60 * (text[0] == '-' ? -1 : 1);
+	return true;
+}
+
+/* "20:00" or "20:00:00"; the rest of the text, or NULL. */
+static const char *read_clock(const char *text, struct tm *tm)
+{
+	const char *end = strptime(text, "%H:%M", tm);
+
+	if (end != NULL && *end == ':') {
+		end = strptime(end, ":%S", tm);
+	}
+	return end;
+}
+
+/* "", "+90" or "2026-01-31 20:00:00": UTC unless it has an offset. */
 static bool read_time(int64_t now_ms, const char *value, int64_t *ms)
 {
 	struct tm tm = { 0 };
+	struct tm again;
 	uint64_t seconds;
 	const char *end;
+	int east_s;
+	time_t at;
 
 	if (value[0] == '\0') {
 		*ms = 0;
@@ -57,12 +91,18 @@ static bool read_time(int64_t now_ms, const char *value, int64_t *ms)
 	if (end == NULL || (*end != ' ' && *end != 'T')) {
 		return false;
 	}
-	end = strptime(end + 1, "%H:%M:%S", &tm);
-	if (end == NULL || (*end != '\0' && strcmp(end, "Z") != 0)) {
+	end = read_clock(end + 1, &tm);
+	if (end == NULL || !read_offset(end + (*end == ' '), &east_s)) {
 		return false;
 	}
-	*ms = (int64_t)timegm(&tm) * 1000;
-	return true;
+	again = tm;
+	at = timegm(&again);
+	/* The 31st of April has become the 1st of May. */
+	if (again.tm_mday != tm.tm_mday) {
+		return false;
+	}
+	*ms = ((int64_t)at - east_s) * 1000;
+	return *ms > 0;
 }
 
 static void complain(struct buf *why, const char *path, const char *name,
@@ -76,7 +116,8 @@ static void fill(const char *path, int64_t now_ms, struct plan_file *f,
 		 struct buf *why)
 {
 	static const char times[] =
-		"empty, +SECONDS or 2026-01-31 20:00:00 (UTC)";
+		"empty, +SECONDS or 2026-01-31 20:00 (UTC; or with an offset, "
+		"2026-01-31 20:00:00+08:00)";
 	static const char amounts[] = "an amount such as 12 or 12.50";
 	const struct plan_values *v = &f->values;
 	Rain__Plan *p = &f->plan;

@@ -74,6 +74,43 @@ Test(plan_file, reads_every_key)
 	buf_close(&why);
 }
 
+/* start as the file has it; -1: refused. */
+static int64_t start_of(const char *time)
+{
+	char text[128];
+	struct plan_file f;
+	struct buf why;
+	int64_t ms = -1;
+
+	snprintf(text, sizeof text,
+		 "[activity]\nsponsor = s\ntotal = 1\nstart = %s\n", time);
+	if (read_text(text, NULL, &f, &why) == 0) {
+		ms = f.plan.start_ms;
+	}
+	plan_file_close(&f);
+	buf_close(&why);
+	return ms;
+}
+
+Test(plan_file, a_time_is_utc_or_has_an_offset)
+{
+	const int64_t at = INT64_C(1769889600000); /* 20:00 UTC */
+
+	cr_expect_eq(start_of("2026-01-31 20:00:00"), at);
+	cr_expect_eq(start_of("2026-01-31 20:00"), at);
+	cr_expect_eq(start_of("2026-01-31T20:00:00Z"), at);
+	cr_expect_eq(start_of("2026-02-01T04:00:00+08:00"), at);
+	cr_expect_eq(start_of("2026-02-01 04:00 +08:00"), at);
+	cr_expect_eq(start_of("2026-01-31 14:30:00-05:30"), at);
+	cr_expect_eq(start_of("2026-01-31 20:00:01"), at + 1000);
+	cr_expect_eq(start_of("2026-01-31"), -1);
+	cr_expect_eq(start_of("2026-01-31 20"), -1);
+	cr_expect_eq(start_of("2026-01-31 20:00+8"), -1);
+	cr_expect_eq(start_of("2026-01-31 20:00+08:00h"), -1);
+	cr_expect_eq(start_of("2026-01-31 20:00 CET"), -1);
+	cr_expect_eq(start_of("2026-02-31 20:00"), -1, "no such day");
+}
+
 Test(plan_file, makes_an_id_of_prefix_and_time)
 {
 	struct plan_file f;
