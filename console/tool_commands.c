@@ -80,7 +80,8 @@ int run_ports(struct ctl *ctl, const struct command *c,
 	uint64_t wanted;
 	size_t got = 0;
 
-	if (!bytes_to_u64(bytes_str(a->values[0]), PORTS_MAX, &wanted)) {
+	if (!bytes_to_u64(bytes_str(a->values[0]), PORTS_MAX, &wanted) ||
+	    wanted == 0) {
 		json_decref(list);
 		return output_error(ctl, CTL_USAGE, c->words,
 				    BYTES("COUNT: allowed: 1 to 64"));
