@@ -63,8 +63,13 @@ static void reply_existing(struct create *c, const struct activity_view *view)
 		op_reply(&c->op, view, RAIN__OUTCOME__ALREADY,
 			 "it exists with this plan");
 	} else {
+		char why[PLAN_WHY];
+
+		plan_difference(&view->plan, &c->plan, why);
 		op_reply(&c->op, view, RAIN__OUTCOME__CONFLICT,
-			 "the id is taken by another plan: choose another id");
+			 "the id is taken by another plan, choose another id: "
+			 "%s",
+			 why);
 	}
 }
 

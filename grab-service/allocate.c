@@ -5,43 +5,70 @@
 
 #include <openssl/evp.h>
 
-bool allocate_possible(const struct allocate_rule *rule, char why[ALLOCATE_WHY])
+/* Any number of cents as the amount that a plan would have. */
+struct money {
+	char text[32];
+};
+
+static struct money money(int64_t cents)
+{
+	uint64_t size = cents < 0 ? -(uint64_t)cents : (uint64_t)cents;
+	struct money m;
+
+	(void)snprintf(m.text, sizeof(m.text), "%s%" PRIu64 ".%02u",
+		       cents < 0 ? "-" : "", size / 100,
+		       (unsigned)(size % 100));
+	return m;
+}
+
+/* The bounds of one packet against each other and against the total. */
+static void check_bounds(const struct allocate_rule *rule,
+			 char why[ALLOCATE_WHY])
 {
 	int64_t total = rule->total_cents;
 	int64_t count = (int64_t)rule->count;
 
+	if (rule->min_cents < 1) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "a minimum of %s: a packet has at least 0.01",
+			       money(rule->min_cents).text);
+	} else if (rule->max_cents != 0 && rule->max_cents < rule->min_cents) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "a maximum of %s is below the minimum of %s "
+			       "(0 means no maximum)",
+			       money(rule->max_cents).text,
+			       money(rule->min_cents).text);
+	} else if (rule->min_cents > total / count) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "%" PRId64 " packets of at least %s need more "
+			       "than the total of %s",
+			       count, money(rule->min_cents).text,
+			       money(total).text);
+	} else if (rule->max_cents != 0 &&
+		   rule->max_cents < total / count + (total % count != 0)) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "%" PRId64 " packets of at most %s hold less "
+			       "than the total of %s",
+			       count, money(rule->max_cents).text,
+			       money(total).text);
+	}
+}
+
+bool allocate_possible(const struct allocate_rule *rule, char why[ALLOCATE_WHY])
+{
 	why[0] = '\0';
 	if (rule->count < 1 || rule->count > ALLOCATE_COUNT_MAX) {
 		(void)snprintf(why, ALLOCATE_WHY,
 			       "%" PRIu64 " packets: 1 to %d are allowed",
 			       rule->count, ALLOCATE_COUNT_MAX);
-	} else if (total < 1 || total > AMOUNT_MAX_CENTS) {
+	} else if (rule->total_cents < 1 ||
+		   rule->total_cents > AMOUNT_MAX_CENTS) {
 		(void)snprintf(why, ALLOCATE_WHY,
-			       "a total of %" PRId64 " cents: 1 to %" PRId64
-			       " are allowed",
-			       total, AMOUNT_MAX_CENTS);
-	} else if (rule->min_cents < 1) {
-		(void)snprintf(why, ALLOCATE_WHY,
-			       "a minimum of %" PRId64
-			       " cents: a packet has at least 1",
-			       rule->min_cents);
-	} else if (rule->max_cents != 0 && rule->max_cents < rule->min_cents) {
-		(void)snprintf(why, ALLOCATE_WHY,
-			       "a maximum of %" PRId64
-			       " cents is below the minimum of %" PRId64
-			       " (0 means no maximum)",
-			       rule->max_cents, rule->min_cents);
-	} else if (rule->min_cents > total / count) {
-		(void)snprintf(why, ALLOCATE_WHY,
-			       "%" PRId64 " packets of at least %" PRId64
-			       " cents need more than the total of %" PRId64,
-			       count, rule->min_cents, total);
-	} else if (rule->max_cents != 0 &&
-		   rule->max_cents < total / count + (total % count != 0)) {
-		(void)snprintf(why, ALLOCATE_WHY,
-			       "%" PRId64 " packets of at most %" PRId64
-			       " cents hold less than the total of %" PRId64,
-			       count, rule->max_cents, total);
+			       "a total of %s: 0.01 to %s are allowed",
+			       money(rule->total_cents).text,
+			       money(AMOUNT_MAX_CENTS).text);
+	} else {
+		check_bounds(rule, why);
 	}
 	return why[0] == '\0';
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <openssl/evp.h>
 
@@ -72,18 +73,44 @@ static bool texts_ok(const Rain__Plan *m, char why[PLAN_WHY])
 	return why[0] == '\0';
 }
 
+/* A time as the plan file has it. */
+struct moment {
+	char text[64];
+};
+
+static struct moment moment(int64_t ms)
+{
+	time_t s = (time_t)(ms / 1000);
+	struct moment m = { "none" };
+	struct tm tm;
+	size_t n;
+
+	if (ms == 0) {
+		return m;
+	}
+	if (gmtime_r(&s, &tm) == NULL) {
+		(void)snprintf(m.text, sizeof(m.text), "%" PRId64 " ms", ms);
+		return m;
+	}
+	n = strftime(m.text, sizeof(m.text), "%Y-%m-%d %H:%M:%S", &tm);
+	if (ms % 1000 != 0) {
+		n += (size_t)snprintf(m.text + n, sizeof(m.text) - n, ".%03d",
+				      (int)(ms % 1000));
+	}
+	(void)snprintf(m.text + n, sizeof(m.text) - n, " UTC");
+	return m;
+}
+
 static bool times_ok(const struct plan *p, char why[PLAN_WHY])
 {
 	if (p->start_ms < 0 || p->start_ms > AMOUNT_MAX_CENTS ||
 	    p->end_ms < 0 || p->end_ms > AMOUNT_MAX_CENTS) {
 		(void)snprintf(why, PLAN_WHY,
-			       "start_ms and end_ms are milliseconds since "
-			       "1970, or 0 for none");
+			       "start and end are times since 1970, or none");
 	} else if (p->end_ms != 0 && p->start_ms >= p->end_ms) {
-		(void)snprintf(why, PLAN_WHY,
-			       "start_ms %" PRId64
-			       " must be before end_ms %" PRId64,
-			       p->start_ms, p->end_ms);
+		(void)snprintf(why, PLAN_WHY, "start %s must be before end %s",
+			       moment(p->start_ms).text,
+			       moment(p->end_ms).text);
 	} else if (p->keep_days > PLAN_KEEP_DAYS_MAX) {
 		(void)snprintf(why, PLAN_WHY,
 			       "keep_days is %" PRIu32 ", 0 to %d are allowed",
@@ -120,13 +147,78 @@ bool plan_is_future(const struct plan *p, int64_t now_ms, char why[PLAN_WHY])
 	why[0] = '\0';
 	if (p->end_ms != 0 && p->end_ms <= now_ms) {
 		(void)snprintf(why, PLAN_WHY,
-			       "end_ms %" PRId64
-			       " is past: it must be after %" PRId64
-			       " (now), or 0",
-			       p->end_ms, now_ms);
+			       "end %s is past: it must be after %s (now), or "
+			       "none",
+			       moment(p->end_ms).text, moment(now_ms).text);
 		return false;
 	}
 	return true;
+}
+
+static void differ(char why[PLAN_WHY], const char *what, const char *there,
+		   const char *here)
+{
+	(void)snprintf(why, PLAN_WHY, "its %s is %s there and %s here", what,
+		       there, here);
+}
+
+static void differ_amount(char why[PLAN_WHY], const char *what, int64_t there,
+			  int64_t here)
+{
+	char a[AMOUNT_TEXT_MAX], b[AMOUNT_TEXT_MAX];
+
+	(void)amount_format(there, a);
+	(void)amount_format(here, b);
+	differ(why, what, a, b);
+}
+
+static void differ_number(char why[PLAN_WHY], const char *what, uint64_t there,
+			  uint64_t here)
+{
+	char a[24], b[24];
+
+	(void)snprintf(a, sizeof(a), "%" PRIu64, there);
+	(void)snprintf(b, sizeof(b), "%" PRIu64, here);
+	differ(why, what, a, b);
+}
+
+static void differ_time(char why[PLAN_WHY], const char *what, int64_t there,
+			int64_t here)
+{
+	(void)snprintf(why, PLAN_WHY,
+		       "its %s is %s there and %s here (+SECONDS counts from "
+		       "each create: write the time to create it again)",
+		       what, moment(there).text, moment(here).text);
+}
+
+void plan_difference(const struct plan *there, const struct plan *here,
+		     char why[PLAN_WHY])
+{
+	const struct allocate_rule *r = &there->rule, *q = &here->rule;
+
+	why[0] = '\0';
+	if (strcmp(there->sponsor, here->sponsor) != 0) {
+		differ(why, "sponsor", there->sponsor, here->sponsor);
+	} else if (strcmp(there->currency, here->currency) != 0) {
+		differ(why, "currency", there->currency, here->currency);
+	} else if (r->total_cents != q->total_cents) {
+		differ_amount(why, "total", r->total_cents, q->total_cents);
+	} else if (r->count != q->count) {
+		differ_number(why, "number of packets", r->count, q->count);
+	} else if (r->min_cents != q->min_cents) {
+		differ_amount(why, "min", r->min_cents, q->min_cents);
+	} else if (r->max_cents != q->max_cents) {
+		differ_amount(why, "max", r->max_cents, q->max_cents);
+	} else if (there->start_ms != here->start_ms) {
+		differ_time(why, "start", there->start_ms, here->start_ms);
+	} else if (there->end_ms != here->end_ms) {
+		differ_time(why, "end", there->end_ms, here->end_ms);
+	} else if (there->keep_days != here->keep_days) {
+		differ_number(why, "keep_days", there->keep_days,
+			      here->keep_days);
+	} else if (strcmp(there->title, here->title) != 0) {
+		(void)snprintf(why, PLAN_WHY, "its title differs");
+	}
 }
 
 size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX])

@@ -51,6 +51,10 @@ must_check bool plan_read(const Rain__Plan *message, struct plan *out,
 must_check bool plan_is_future(const struct plan *p, int64_t now_ms,
 			       char why[PLAN_WHY]);
 
+/** Say where two plans first differ, in words: "" if they are equal. */
+void plan_difference(const struct plan *there, const struct plan *here,
+		     char why[PLAN_WHY]);
+
 /** Write the canonical text with a NUL; returns its length. */
 size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX]);
 

@@ -106,12 +106,16 @@ Test(plan, what_is_wrong_is_named_with_what_is_allowed)
 	REFUSED(algorithm, to_pb_str(""), "double_mean");
 	REFUSED(ack, to_pb_str("kafka"), "ack must be redis");
 	REFUSED(packets, 0, "1 to 10000000");
-	REFUSED(packets, 10001, "10000");
-	REFUSED(total_cents, 7, "8 packets of at least 1");
-	REFUSED(max_cents, 1249, "1249");
-	REFUSED(start_ms, -1, "start_ms");
-	REFUSED(end_ms, -1, "end_ms");
-	REFUSED(start_ms, 1764430000000, "1764430000000 must be before");
+	REFUSED(packets, 10001, "the total of 100.00");
+	REFUSED(total_cents, 7,
+		"8 packets of at least 0.01 need more than the total of 0.07");
+	REFUSED(max_cents, 1249, "at most 12.49 hold less");
+	REFUSED(total_cents, -150, "a total of -1.50: 0.01 to ");
+	REFUSED(start_ms, -1, "start and end are times");
+	REFUSED(end_ms, -1, "start and end are times");
+	REFUSED(start_ms, 1764430000500,
+		"start 2025-11-29 15:26:40.500 UTC must be before end "
+		"2025-11-29 15:26:40 UTC");
 	REFUSED(keep_days, 3651, "3651");
 }
 
@@ -124,8 +128,46 @@ Test(plan, its_end_is_to_come)
 	cr_assert(plan_read(&m, &p, why));
 	cr_assert(plan_is_future(&p, 1764429999999, why));
 	cr_assert(!plan_is_future(&p, 1764430000000, why));
-	cr_assert(strstr(why, "end_ms 1764430000000 is past") != NULL, "%s",
-		  why);
+	cr_assert(strstr(why, "end 2025-11-29 15:26:40 UTC is past") != NULL,
+		  "%s", why);
 	p.end_ms = 0;
 	cr_assert(plan_is_future(&p, 1764430000000, why));
+}
+
+static void differs(const Rain__Plan *m, const char *said)
+{
+	Rain__Plan first = good();
+	char why[PLAN_WHY];
+	struct plan there, here;
+
+	cr_assert(plan_read(&first, &there, why));
+	cr_assert(plan_read(m, &here, why), "%s", why);
+	plan_difference(&there, &here, why);
+	cr_expect(said[0] != '\0' ? strstr(why, said) != NULL : why[0] == '\0',
+		  "%s", why);
+}
+
+Test(plan, where_two_plans_differ_is_named)
+{
+	Rain__Plan m = good();
+
+	differs(&m, "");
+	m.end_ms += 60000;
+	differs(&m, "end is 2025-11-29 15:26:40 UTC there and 2025-11-29 "
+		    "15:27:40 UTC here (+SECONDS counts");
+	m = good();
+	m.start_ms = 1000;
+	differs(&m, "start is none there and 1970-01-01 00:00:01 UTC here");
+	m = good();
+	m.sponsor = to_pb_str("acm");
+	differs(&m, "sponsor is acme there and acm here");
+	m = good();
+	m.total_cents = 10050;
+	differs(&m, "total is 100.00 there and 100.50 here");
+	m = good();
+	m.packets = 9;
+	differs(&m, "number of packets is 8 there and 9 here");
+	m = good();
+	m.title = to_pb_str("another");
+	differs(&m, "title differs");
 }
