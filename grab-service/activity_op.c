@@ -145,6 +145,87 @@ void op_finish(struct activity_op *op, Rain__Outcome outcome, const char *fmt,
 		  op);
 }
 
+void op_wrong_state(const char *operation, int state,
+		    char message[OP_MESSAGE_MAX])
+{
+	static const struct {
+		const char *operation; /* NULL: any */
+		int state;
+		const char *advice;
+	} table[] = {
+		{ "open", RAIN__STATE__CREATED, "preload it first" },
+		{ "open", RAIN__STATE__LOADING, "preload it to the end first" },
+		{ "open", RAIN__STATE__STATE_PAUSED, "resume it" },
+		{ "open", RAIN__STATE__HALTED,
+		  "resume it, which leads to PAUSED, and resume it again" },
+		{ "pause", RAIN__STATE__HALTED,
+		  "nobody grabs; resume it, which leads to PAUSED, or close "
+		  "it" },
+		{ "cancel", RAIN__STATE__OPEN, "close it" },
+		{ "cancel", RAIN__STATE__STATE_PAUSED, "close it" },
+		{ "cancel", RAIN__STATE__HALTED, "close it" },
+		{ "preload", RAIN__STATE__OPEN,
+		  "its packets are there already" },
+		{ NULL, RAIN__STATE__CREATED,
+		  "preload it, then open it; or cancel it" },
+		{ NULL, RAIN__STATE__LOADING,
+		  "preload it to the end, then open it; or cancel it" },
+		{ NULL, RAIN__STATE__LOADED, "open it; or cancel it" },
+		{ NULL, RAIN__STATE__OPEN, "pause or close it" },
+		{ NULL, RAIN__STATE__STATE_PAUSED, "resume or close it" },
+		{ NULL, RAIN__STATE__HALTED,
+		  "resume it, which leads to PAUSED, or close it" },
+		{ NULL, RAIN__STATE__CLOSED,
+		  "it is over, and settles by itself" },
+		{ NULL, RAIN__STATE__SETTLED, "it is over" },
+		{ NULL, RAIN__STATE__CANCELLED, "it is over" },
+	};
+	const char *advice = "show tells more";
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (table[i].state == state &&
+		    (table[i].operation == NULL ||
+		     strcmp(table[i].operation, operation) == 0)) {
+			advice = table[i].advice;
+			break;
+		}
+	}
+	(void)snprintf(message, OP_MESSAGE_MAX,
+		       "%s is not possible in state %s: %s", operation,
+		       state_name(state), advice);
+}
+
+/* The sentences of the steps speak of the activity without naming it. */
+static void say_refusal(const struct step_reply *reply,
+			char message[OP_MESSAGE_MAX])
+{
+	struct bytes said = step_text(reply, 0);
+	struct bytes tail = BYTES(" is not possible in state ");
+	const uint8_t *at = memmem(said.p, said.n, tail.p, tail.n);
+	bool bare = said.n > 3 &&
+		    (memcmp(said.p, "is ", 3) == 0 ||
+		     (said.n > 4 && memcmp(said.p, "was ", 4) == 0) ||
+		     (said.n > 7 && memcmp(said.p, "exists ", 7) == 0));
+	char operation[24];
+
+	if (at != NULL && reply->code == STEP_STATE) {
+		bool loading =
+			at - said.p == 7 && memcmp(said.p, "loading", 7) == 0;
+
+		(void)snprintf(operation, sizeof(operation), "%.*s",
+			       (int)(at - said.p), (const char *)said.p);
+		op_wrong_state(loading ? "preload" : operation, reply->state,
+			       message);
+	} else if (said.n > 0) {
+		(void)snprintf(message, OP_MESSAGE_MAX, "%s%.*s",
+			       bare ? "it " : "", BYTES_FMT(said));
+	} else {
+		(void)snprintf(message, OP_MESSAGE_MAX,
+			       "refused by Redis' step with the code %s",
+			       step_code_name(reply->code));
+	}
+}
+
 Rain__Outcome op_outcome(const struct step_reply *reply,
 			 char message[OP_MESSAGE_MAX])
 {
@@ -168,6 +249,8 @@ Rain__Outcome op_outcome(const struct step_reply *reply,
 		{ STEP_INCARNATION, RAIN__OUTCOME__UNAVAILABLE_NOW,
 		  "Redis was restarted, and it is not shown yet that nothing "
 		  "was lost" },
+		{ STEP_COUNTS, RAIN__OUTCOME__CONFLICT,
+		  "the lengths of its lists in Redis do not add up" },
 		{ STEP_UNLINKED, RAIN__OUTCOME__CONFLICT,
 		  "it is settled and its lists are gone" },
 	};
@@ -185,9 +268,7 @@ Rain__Outcome op_outcome(const struct step_reply *reply,
 			return table[i].outcome;
 		}
 	}
-	(void)snprintf(message, OP_MESSAGE_MAX, "%s: %.*s",
-		       step_code_name(reply->code),
-		       BYTES_FMT(step_text(reply, 0)));
+	say_refusal(reply, message);
 	return RAIN__OUTCOME__CONFLICT;
 }
 

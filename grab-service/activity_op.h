@@ -71,6 +71,10 @@ void op_end(struct activity_op *op);
 Rain__Outcome op_outcome(const struct step_reply *reply,
 			 char message[OP_MESSAGE_MAX]);
 
+/** Say that an operation is not possible in a state, and what is. */
+void op_wrong_state(const char *operation, int state,
+		    char message[OP_MESSAGE_MAX]);
+
 /** The outcome when no reply came, and a sentence. */
 Rain__Outcome op_failure(enum redis_outcome outcome, struct bytes error,
 			 char message[OP_MESSAGE_MAX]);

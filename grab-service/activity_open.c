@@ -20,6 +20,7 @@ static bool is_packet(const struct activity_job *job, uint64_t i,
 {
 	const struct allocate_rule *rule = &job->view.plan.rule;
 	char text[PACKET_TEXT_MAX], amount[AMOUNT_TEXT_MAX];
+	char has[AMOUNT_TEXT_MAX];
 	struct bytes exact = bytes_make(text, job_packet(job, i, text));
 	const char *wrong = NULL;
 	struct packet p;
@@ -30,16 +31,17 @@ static bool is_packet(const struct activity_job *job, uint64_t i,
 	(void)amount_format(job->amounts[i], amount);
 	if (!packet_parse(element, &p, &wrong)) {
 		(void)snprintf(why, size, "is no packet: %s", wrong);
-	} else if (p.amount_cents < rule->min_cents ||
-		   (rule->max_cents != 0 && p.amount_cents > rule->max_cents)) {
+		return false;
+	}
+	(void)amount_format(p.amount_cents, has);
+	if (p.amount_cents < rule->min_cents ||
+	    (rule->max_cents != 0 && p.amount_cents > rule->max_cents)) {
 		(void)snprintf(why, size,
-			       "has %" PRId64
-			       " cents, which is out of the plan's bounds",
-			       p.amount_cents);
+			       "has %s, which is out of the plan's bounds",
+			       has);
 	} else if (p.amount_cents != job->amounts[i]) {
-		(void)snprintf(why, size,
-			       "has %" PRId64 " cents, and %s in the plan",
-			       p.amount_cents, amount);
+		(void)snprintf(why, size, "has %s, and %s in the plan", has,
+			       amount);
 	} else {
 		(void)snprintf(why, size,
 			       "is %.*s, and %" PRIu64 " with %s in the plan",
@@ -152,9 +154,10 @@ static void begin(struct activity_job *job)
 	if (job->view.state == RAIN__STATE__OPEN) {
 		job_end(job, RAIN__OUTCOME__ALREADY, "it is OPEN already");
 	} else if (job->view.state != RAIN__STATE__LOADED) {
-		job_end(job, RAIN__OUTCOME__CONFLICT,
-			"open is not possible in state %s",
-			state_name(job->view.state));
+		char message[OP_MESSAGE_MAX];
+
+		op_wrong_state("open", job->view.state, message);
+		job_end(job, RAIN__OUTCOME__CONFLICT, "%s", message);
 	} else {
 		job_allocate(job);
 	}

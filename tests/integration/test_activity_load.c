@@ -236,7 +236,7 @@ Test(activity_load, open_names_the_first_element_that_is_wrong)
 	refused("packet 3 in Redis is no packet");
 	redis_server_ask(&g.server, "LSET rain:{quiz}:packets -3 %s",
 			 "{\"redPacketId\":\"1\",\"amount\":\"99999.00\"}");
-	refused("packet 3 in Redis has 9999900 cents");
+	refused("packet 3 in Redis has 99999.00, and ");
 	/* The same packet twice. */
 	redis_server_ask(&g.server, "LSET rain:{quiz}:packets -3 %s", fifth);
 	refused("packet 3 in Redis ");
