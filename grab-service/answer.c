@@ -112,6 +112,19 @@ static struct answer with_packet(const struct verdict *v, int status,
 	};
 }
 
+/* A question that would be a win if it was a grab: BUSY is about the grab that
+ * it asks for, and there was none, or it came too late. */
+static struct answer no_grab(const struct verdict *v)
+{
+	struct answer answer = without_packet(v, (int)v->status);
+
+	if (v->question && v->status == RAIN__STATUS__BUSY) {
+		answer.message = "no packet yet: this user's grab was not "
+				 "executed; tap again";
+	}
+	return answer;
+}
+
 struct answer answer_make(const struct verdict *v, uint64_t *seq)
 {
 	*seq = 0;
@@ -134,7 +147,7 @@ struct answer answer_make(const struct verdict *v, uint64_t *seq)
 		if (v->unsure || (v->question && v->counts)) {
 			return without_packet(v, RAIN__STATUS__PENDING);
 		}
-		return without_packet(v, (int)v->status);
+		return no_grab(v);
 	default:
 		return without_packet(v, RAIN__STATUS__PENDING);
 	}

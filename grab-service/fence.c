@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "base/metrics.h"
 #include "lua/scripts.h"
 #include "rain/activity_service.pb-c.h"
 
@@ -18,6 +19,20 @@ enum {
 	HALTED_MS = 5000, /* between two looks at what was lost */
 };
 
+static struct metric fenced = METRIC_GAUGE(
+	"rain_fenced_activities",
+	"Activities that give nothing out until Redis is verified", "");
+
+void fence_metrics(void)
+{
+	static bool done;
+
+	if (!done) {
+		metrics_register(&fenced);
+		done = true;
+	}
+}
+
 void fence_needed(struct grab_env *env, struct activity *a)
 {
 	struct track *t = a->track;
@@ -27,14 +42,40 @@ void fence_needed(struct grab_env *env, struct activity *a)
 		return;
 	}
 	if (!t->fence.needed) {
-		log_warn("Redis is not the process that was verified",
-			 log_str("activity", a->id));
+		log_warn("activity fenced", log_str("activity", a->id),
+			 log_str("reason",
+				 "Redis was restarted or failed over: nothing "
+				 "is given out until it is shown that nothing "
+				 "was lost"));
+		metric_add(&fenced, 1);
 		t->fence.needed = true;
+		t->fence.since_ms = uv_now(env->loop);
+		t->fence.until_ms = 0;
 		t->fence.phase = FENCE_CONFIRM;
 		t->wanted = true;
 		t->due_ms = uv_now(env->loop);
 		relay_kick(t->relay);
 	}
+}
+
+void fence_forget(struct track *t)
+{
+	if (t->fence.needed) {
+		t->fence.needed = false;
+		metric_add(&fenced, -1);
+	}
+}
+
+void fence_over(struct track *t)
+{
+	if (t->fence.needed) {
+		log_info("fence lifted, Redis is verified",
+			 log_str("activity", t->activity->id),
+			 log_int("took_ms",
+				 (int64_t)(uv_now(t->relay->env->loop) -
+					   t->fence.since_ms)));
+	}
+	fence_forget(t);
 }
 
 bool fence_must_confirm(const struct track *t)
@@ -155,12 +196,33 @@ static void totals_cb(void *ctx, const Rain__TotalsReply *reply)
 
 static void stamped(struct track *t)
 {
-	log_info("Redis is verified again",
-		 log_str("activity", t->activity->id));
-	t->fence.needed = false;
+	fence_over(t);
 	t->fence.phase = FENCE_IDLE;
 	track_drop(t, "Redis is verified again");
 	relay_kick(t->relay);
+}
+
+/* Where they are in the rest of a reply that says WITNESS. */
+enum { WITNESS_LEFT = 1, WITNESS_COUNT, WITNESS_ID };
+
+static void await_witness(struct track *t, const struct step_reply *reply)
+{
+	struct fence *f = &t->fence;
+	struct bytes id = step_text(reply, WITNESS_ID);
+	bool first = f->until_ms == 0;
+	uint64_t left = 0;
+
+	(void)track_number(reply, WITNESS_LEFT, &left);
+	(void)track_number(reply, WITNESS_COUNT, &f->silent);
+	(void)snprintf(f->witness, sizeof f->witness, "%.*s", BYTES_FMT(id));
+	f->until_ms = now_of(t) + left;
+	if (first) {
+		log_warn("waits for a grab-service that served the activity",
+			 log_str("activity", t->activity->id),
+			 log_bytes("witness", id),
+			 log_int("witnesses", (int64_t)f->silent),
+			 log_int("at_most_ms", (int64_t)left));
+	}
 }
 
 static void stamp_cb(void *ctx, enum redis_outcome outcome,
@@ -180,6 +242,7 @@ static void stamp_cb(void *ctx, enum redis_outcome outcome,
 		stamped(t);
 		return;
 	case STEP_WITNESS:
+		await_witness(t, reply);
 		wait_then(t, FENCE_TOTALS, AGAIN_MS);
 		return;
 	case STEP_LOST:

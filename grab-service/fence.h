@@ -27,6 +27,11 @@ enum fence_phase {
 	FENCE_STAMP,    /* next: IDLE; TOTALS on WITNESS; CONFIRM on LEASE */
 };
 
+enum {
+	FENCE_WITNESS_MAX = 9, /* what of an id tells it from others, and NUL */
+	FENCE_NOTES_MAX = 10,  /* activities named at once */
+};
+
 /* Embedded in the relay's track, in place as long as busy. */
 struct fence {
 	enum fence_phase phase;
@@ -38,12 +43,30 @@ struct fence {
 	uint64_t evidence;     /* the round of evidence.h that will do */
 	uint64_t claims;       /* the ledger's highest seq */
 	uint64_t revision;     /* and revision */
+	uint64_t since_ms;     /* loop time at which it became needed */
+	uint64_t until_ms;     /* loop time at which the patience with the
+				* witness ends; 0: none is waited for */
+	uint64_t silent;       /* witnesses that have not confirmed */
+	char witness[FENCE_WITNESS_MAX]; /* one of them, shortened */
 };
 
+struct relay;
 struct track;
 
 /** A step answered INCARNATION: look at the activity soon. */
 void fence_needed(struct grab_env *env, struct activity *a);
+
+/** A step came through: whoever verified it, it is not needed any more. */
+void fence_over(struct track *t);
+/** The track goes; nobody says it was verified. */
+void fence_forget(struct track *t);
+
+/** A line for each activity that is fenced, at most FENCE_NOTES_MAX, with what
+ * it waits for: for people. */
+void fence_notes(const struct relay *relay, struct buf *notes);
+
+/** Register the metrics; once per process, again is harmless. */
+void fence_metrics(void);
 
 /** Redis was reconnected: what this process saw must still be there. */
 bool fence_must_confirm(const struct track *t);

@@ -28,6 +28,7 @@ void halt_metrics(void)
 }
 
 struct halt {
+	const char *kind; /* static: the check */
 	struct grab_env *env;
 	struct activity *activity;
 };
@@ -43,7 +44,9 @@ static void halt_cb(void *ctx, enum redis_outcome outcome,
 	if (outcome == REDIS_DONE && reply->code == STEP_OK) {
 		metric_add(&halts, 1);
 		activity_saw(a, reply->state, reply->revision);
-		log_error("activity halted", log_str("activity", a->id));
+		log_error("activity halted", log_str("activity", a->id),
+			  log_str("check", h->kind),
+			  log_bytes("reason", step_text(reply, 0)));
 	} else if (outcome == REDIS_DONE) {
 		log_warn("activity not halted", log_str("activity", a->id),
 			 log_str("code", step_code_name(reply->code)));
@@ -79,6 +82,7 @@ static void halt(struct grab_env *env, struct activity *a, const char *kind,
 		return;
 	}
 	h = xmalloc(sizeof *h);
+	h->kind = kind;
 	h->env = env;
 	h->activity = a;
 	a->halting = true;

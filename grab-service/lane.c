@@ -196,7 +196,10 @@ static void handle_users(struct flight *f, const struct step_reply *reply)
 
 static void refuse_all(struct flight *f, const struct step_reply *reply)
 {
+	const char *message = "Redis is not as it must be, nothing was done";
+
 	if (reply->code == STEP_INCARNATION) {
+		message = "Redis was restarted, checking that nothing was lost";
 		fence_needed(f->env, f->activity);
 	} else if (uv_now(f->env->loop) >= f->activity->refused_ms) {
 		/* A storm on it is one line a second. */
@@ -206,8 +209,7 @@ static void refuse_all(struct flight *f, const struct step_reply *reply)
 			  log_str("code", step_code_name(reply->code)));
 	}
 	for (size_t i = 0; i < f->count; i++) {
-		lane_refuse(f->asks[i], reply->revision,
-			    "Redis is not as it must be, nothing was done");
+		lane_refuse(f->asks[i], reply->revision, message);
 	}
 }
 

@@ -41,6 +41,7 @@ void relay_metrics(void)
 	metrics_register(&relay_unpublished);
 	metrics_register(&relay_leases);
 	metrics_register(&relay_dropped);
+	fence_metrics();
 }
 
 /* ---- Topics ---- */
@@ -112,6 +113,7 @@ bool relay_ready(const struct relay *relay, struct buf *why)
 		buf_printf(why, "the topics are not there\n");
 		ready = false;
 	}
+	fence_notes(relay, why);
 	return ready;
 }
 

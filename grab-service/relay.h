@@ -33,7 +33,8 @@ void relay_poke(struct relay *relay, struct activity *a);
 void relay_poke_id(struct relay *relay, struct bytes activity_id);
 
 /** Whether Redis and Kafka are there and the topics exist; else a line per
- * reason is appended. */
+ * reason is appended. Activities that are fenced are named in any case: others
+ * can be grabbed in. */
 bool relay_ready(const struct relay *relay, struct buf *why);
 
 /** Register the metrics; once per process, again is harmless. */

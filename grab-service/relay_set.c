@@ -50,6 +50,7 @@ void track_free(struct track *t)
 		metric_add(&relay_leases, -1);
 	}
 	track_count(t);
+	fence_forget(t);
 	DL_DELETE(relay->tracks, t);
 	relay->slots[t->slot] = NULL;
 	relay->count--;

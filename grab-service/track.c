@@ -80,16 +80,23 @@ static int64_t redis_now(const struct track *t)
 	return redis_time_now(&t->relay->env->time);
 }
 
-void track_drop(struct track *t, const char *why)
+/* Nothing is in flight any more as far as t knows; next is what stands at the
+ * cursors. */
+static void begin_at_cursors(struct track *t)
 {
-	log_info("relay starts again", log_str("activity", t->activity->id),
-		 log_str("why", why));
-	metric_add(&relay_dropped, 1);
 	t->epoch = ++t->relay->epoch;
 	window_reset(&t->claims, t->claims_cursor);
 	window_reset(&t->events, t->events_cursor);
 	t->blocked = 0;
 	t->due_ms = now_ms(t);
+}
+
+void track_drop(struct track *t, const char *why)
+{
+	log_info("relay starts again", log_str("activity", t->activity->id),
+		 log_str("why", why));
+	metric_add(&relay_dropped, 1);
+	begin_at_cursors(t);
 }
 
 /* The lease is not ours, or may not be: the next read tells. */
@@ -163,7 +170,10 @@ static void handle_lease(struct track *t, enum track_action action,
 			t->fence.confirmed_on = 0;
 		}
 		set_ours(t, true);
-		track_drop(t, "the lease is ours");
+		log_info("relays activity",
+			 log_str("activity", t->activity->id),
+			 log_int("generation", (int64_t)t->generation));
+		begin_at_cursors(t);
 	} else if (t->epoch != epoch) {
 		return;
 	}

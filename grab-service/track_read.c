@@ -133,7 +133,7 @@ static void handle_read(struct track *t, const struct step_reply *reply,
 		}
 		fence_needed(t->relay->env, a);
 	} else {
-		t->fence.needed = false;
+		fence_over(t);
 		activity_saw(a, reply->state, reply->revision);
 		if (t->events_length > a->seen.events) {
 			a->seen.events = t->events_length;

@@ -49,15 +49,15 @@ local function wrong_counts()
 end
 
 -- A change of state that carries nothing but a reason.
-local function move(from, to, kind)
+local function move(from, to, kind, reason)
 	if state == to then
 		return head('ALREADY', 'is ' .. to .. ' already')
 	end
 	if not from[state] then
 		return wrong_state()
 	end
-	return change(to, { 'reason', ARGV[3] or '' }, kind,
-		'reason', ARGV[3] or '')
+	reason = reason or ARGV[3] or ''
+	return change(to, { 'reason', reason }, kind, 'reason', reason)
 end
 
 local steps = {}
@@ -112,7 +112,9 @@ function steps.resume()
 			return wrong_state('was closed before it was halted: ' ..
 				'it can only be closed again')
 		end
-		return move({ HALTED = true }, 'PAUSED', 'resumed')
+		-- Whoever opens it again shall know what happened.
+		return move({ HALTED = true }, 'PAUSED', 'resumed',
+			(ARGV[3] or '') .. '; it was halted: ' .. (meta.reason or ''))
 	end
 	if state == 'PAUSED' and not counts_hold() then
 		return wrong_counts()
@@ -219,7 +221,12 @@ function steps.halt()
 	if not reason then
 		return head('DIFFERENT', 'the check holds: not halted')
 	end
-	return change('HALTED', { 'reason', reason }, 'halted', 'reason', reason)
+	local reply = change('HALTED', { 'reason', reason }, 'halted',
+		'reason', reason)
+	if reply[1] == 'OK' then
+		reply[5] = reason
+	end
+	return reply
 end
 
 function steps.settled()

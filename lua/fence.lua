@@ -91,9 +91,11 @@ function steps.stamp()
 			relay.fence_since = now
 			call('HSET', RELAY, 'fence_for', this, 'fence_since', now)
 		end
-		if now - relay.fence_since < tonumber(ARGV[6]) then
+		local over = relay.fence_since + ARGV[6]
+		if now < over then
 			return head('WITNESS', #silent .. ' of those who served it ' ..
-				'have not confirmed what they saw')
+				'have not confirmed what they saw', over - now, #silent,
+				string.sub(silent[1], 3))
 		end
 		call('HDEL', RELAY, unpack(silent))
 	end

@@ -46,7 +46,8 @@ struct service {
 	/** SIGHUP: the live keys in options have their new values, written on
 	 * the loop's thread; replaced strings stay valid. May be NULL. */
 	void (*reload)(struct service_rt *rt);
-	/** Whether requests can be served; else appends a reason per line.
+	/** Whether requests can be served; else appends a reason per line. What
+	 * it appends although they can be are notes, shown beside.
 	 * Asked on the loop's thread, five times a second. NULL: always. */
 	bool (*ready)(struct service_rt *rt, struct buf *why);
 	void *ctx; /* the service's own */

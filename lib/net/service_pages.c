@@ -49,13 +49,14 @@ static void add_lines(json_t *list, struct bytes text)
 static void show_readyz(struct service_pages *p, struct http_answer *a)
 {
 	json_t *failing = json_array();
+	json_t *notes = json_array();
 	json_t *page;
 	bool ready;
 	char *text;
 
 	(void)pthread_mutex_lock(&p->lock);
 	ready = p->ready;
-	add_lines(failing, buf_live(&p->why));
+	add_lines(ready ? notes : failing, buf_live(&p->why));
 	(void)pthread_mutex_unlock(&p->lock);
 	if (silent_ms(p) >= SILENT_MS_MAX) {
 		ready = false;
@@ -63,7 +64,12 @@ static void show_readyz(struct service_pages *p, struct http_answer *a)
 					    json_string("the loop is silent"));
 	}
 	page = json_pack("{s:b,s:o}", "ready", (int)ready, "failing", failing);
-	text = page != NULL ? json_dumps(page, JSON_COMPACT) : NULL;
+	check(page != NULL);
+	if (json_array_size(notes) > 0) {
+		(void)json_object_set(page, "notes", notes);
+	}
+	json_decref(notes);
+	text = json_dumps(page, JSON_COMPACT);
 	check(text != NULL);
 	a->status = ready ? 200 : 503;
 	a->type = "application/json";

@@ -18,7 +18,7 @@ static struct options options;
 
 static const struct config_key keys[] = {
 	{ "host.mode", CONFIG_CHOICE, offsetof(struct options, mode), "plain",
-	  .choices = "plain|no_start|give_up|no_drain|stuck|leak",
+	  .choices = "plain|notes|no_start|give_up|no_drain|stuck|leak",
 	  .help = "what goes wrong" },
 	{ "host.secret", CONFIG_STRING, offsetof(struct options, secret), "",
 	  .flags = CONFIG_SECRET | CONFIG_LIVE, .help = "a password" },
@@ -106,6 +106,9 @@ static bool ready(struct service_rt *rt, struct buf *why)
 	(void)rt;
 	if (!is_ready) {
 		buf_printf(why, "timer: \"not yet\"\n");
+	}
+	if (is_mode("notes")) {
+		buf_printf(why, "one of many waits\n");
 	}
 	return is_ready;
 }

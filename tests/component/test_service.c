@@ -233,6 +233,17 @@ Test(service, waits_for_no_body)
 	cr_assert_str_eq(text, "HTTP/1.1 405");
 }
 
+Test(service, ready_with_notes_is_ready)
+{
+	int port;
+
+	RUN("--set", "http.listen=127.0.0.1:0", "--set", "host.mode=notes");
+	port = http_port();
+	cr_assert_not_null(strstr(wait_status(port, "/readyz", 200),
+				  "{\"ready\":true,\"failing\":[],"
+				  "\"notes\":[\"one of many waits\"]}"));
+}
+
 Test(service, says_why_it_is_not_ready)
 {
 	int port;

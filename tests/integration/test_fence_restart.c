@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
+#include "base/metrics.h"
 #include "lib/grab_rig.h"
 #include "rain/gateway.pb-c.h"
 
@@ -171,6 +172,80 @@ Test(fence_restart, ledger_that_knows_more_halts)
 static void patient(struct grab_options *o)
 {
 	o->patience_ms = 600;
+}
+
+/* What /readyz shows of service 0. */
+static const char *notes(void)
+{
+	static struct buf text;
+
+	buf_close(&text);
+	cr_assert(relay_ready(rig.services[0].env.relay, &text));
+	buf_put_u8(&text, 0);
+	return (const char *)buf_live(&text).p;
+}
+
+/* The number of activities that are fenced, as /metrics shows it. */
+static long fenced(void)
+{
+	static const char name[] = "\nrain_fenced_activities ";
+	struct buf page;
+	const char *found;
+	long n;
+
+	buf_init(&page);
+	metrics_render(&page);
+	buf_put_u8(&page, 0);
+	found = strstr((const char *)buf_live(&page).p, name);
+	cr_assert_not_null(found);
+	n = strtol(found + sizeof name - 1, NULL, 10);
+	buf_close(&page);
+	return n;
+}
+
+static void very_patient(struct grab_options *o)
+{
+	o->patience_ms = 25000;
+}
+
+/* Killed and started again, it is another witness: the first one's word will
+ * not come, and whoever wonders why is told. */
+Test(fence_restart, the_wait_for_a_dead_witness_is_seen)
+{
+	struct rig_got got;
+	char witness[9];
+
+	relay_metrics();
+	open_activity();
+	rig_service(&rig, 0, true, very_patient);
+	win(0, 0, 10);
+	until_claims(10);
+	ledger_knows(10);
+	(void)snprintf(witness, sizeof witness, "%s",
+		       rig.services[0].env.witness);
+	rig_kill(&rig, 0);
+	rig_service(&rig, 0, true, very_patient);
+	cr_assert_str_eq(notes(), "");
+	cr_assert_eq(fenced(), 0);
+	redis_server_restart(&rig.redis);
+	RUN_UNTIL(&rig.loop,
+		  strcmp(rig_relay(&rig, "a", "fence_since"), "(nil)") != 0);
+	RUN_UNTIL(&rig.loop,
+		  redis_ready(rig.services[0].env.redis) &&
+			  strstr(notes(), "a: waits up to 25 s for "
+					  "the grab-service ") != NULL);
+	cr_assert_not_null(strstr(notes(), witness), "%s", notes());
+	cr_assert_eq(fenced(), 1);
+	rig_grab(&rig, 0, "a", "new", &got);
+	cr_assert_eq(got.status, RAIN__STATUS__BUSY);
+	cr_assert_str_eq(got.message, "Redis was restarted, checking that "
+				      "nothing was lost");
+	/* Its patience is at its end. */
+	redis_server_ask(&rig.redis,
+			 "HINCRBY rain:{a}:relay fence_since -25000");
+	cr_assert(gets_packet(0, "new"));
+	cr_assert_str_eq(notes(), "");
+	cr_assert_eq(fenced(), 0);
 }
 
 Test(fence_restart, witness_that_died_is_waited_for_in_vain)

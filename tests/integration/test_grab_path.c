@@ -219,6 +219,8 @@ Test(grab_path, result_is_pending_until_the_grab_can_not_come)
 	cr_assert_eq(got.status, RAIN__STATUS__PENDING);
 	rig_result(&rig, 0, "a", "u", &got);
 	cr_assert_eq(got.status, RAIN__STATUS__BUSY);
+	cr_assert_str_eq(got.message, "no packet yet: this user's grab was not "
+				      "executed; tap again");
 	change_meta("close", "r");
 	rig_result(&rig, 0, "a", "u", &got);
 	cr_assert_eq(got.status, RAIN__STATUS__ENDED);

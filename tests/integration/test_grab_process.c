@@ -212,3 +212,18 @@ Test(grab_process, killed_one_leaves_claims_that_the_next_publishes)
 	(void)snprintf(text, sizeof text, "%ld", claims());
 	rig_until_relay(&rig, "a", "claims", text);
 }
+
+Test(grab_process, says_why_an_activity_was_halted)
+{
+	cr_assert(process_wait_text(&process,
+				    "event=\"relays activity\" activity=a",
+				    10000),
+		  "%s", process_text(&process));
+	cr_assert_null(strstr(process_text(&process), "relay starts again"));
+	redis_server_ask(&rig.redis, "RPOP rain:{a}:packets");
+	cr_assert(process_wait_text(&process,
+				    "event=\"activity halted\" activity=a "
+				    "check=counts reason=\"packets ",
+				    10000),
+		  "%s", process_text(&process));
+}

@@ -226,10 +226,17 @@ Test(lua_activity, halt_repeats_the_check)
 	EXPECT("DIFFERENT", &s, &lua_activity, "a", "halt", "", "element", "2");
 	cr_assert_str_eq(lua_meta(&s, "a", "state"), "OPEN");
 	EXPECT("OK", &s, &lua_activity, "a", "halt", "", "claim", "1", claim);
+	cr_assert_str_eq(reply.at[5], "claim 1 is not what it was");
 	expect_event("{\"type\":\"halted\"",
 		     "\"reason\":\"claim 1 is not what it was\"}");
 	EXPECT("ALREADY", &s, &lua_activity, "a", "halt", "", "counts");
-	EXPECT("OK", &s, &lua_activity, "a", "resume", "", "");
+	EXPECT("OK", &s, &lua_activity, "a", "resume", "", "looked");
+	/* Whoever opens it again sees why it was not. */
+	cr_assert_str_eq(lua_meta(&s, "a", "reason"),
+			 "looked; it was halted: claim 1 is not what it was");
+	expect_event("{\"type\":\"resumed\"",
+		     "\"reason\":\"looked; it was halted: claim 1 is not what "
+		     "it was\"}");
 	EXPECT("OK", &s, &lua_activity, "a", "halt", "", "claim", "3", "gone");
 	EXPECT("OK", &s, &lua_activity, "a", "resume", "", "");
 	EXPECT("OK", &s, &lua_activity, "a", "resume", "", "");

@@ -85,8 +85,12 @@ Test(lua_fence, the_ledger_and_the_cursors_know_what_there_was)
 Test(lua_fence, a_silent_witness_is_waited_for_and_then_removed)
 {
 	EXPECT("WITNESS", &s, &lua_fence, "a", STAMP("1", "4", "30000"));
+	cr_assert_str_eq(reply.at[6], "30000");
+	cr_assert_str_eq(reply.at[7], "1");
+	cr_assert_str_eq(reply.at[8], "g1");
 	redis_server_ask(&s, "HINCRBY rain:{a}:relay fence_since -29000");
 	EXPECT("WITNESS", &s, &lua_fence, "a", STAMP("1", "4", "30000"));
+	cr_assert_leq(strtol(reply.at[6], NULL, 10), 1000);
 	redis_server_ask(&s, "HINCRBY rain:{a}:relay fence_since -1001");
 	EXPECT("OK", &s, &lua_fence, "a", STAMP("1", "4", "30000"));
 	cr_assert_str_eq(redis_server_ask(&s, "HEXISTS rain:{a}:relay w:g1"),

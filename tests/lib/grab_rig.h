@@ -44,6 +44,7 @@ struct rig_got {
 	bool done;
 	int status; /* rain.Status */
 	char packet[64];
+	char message[96];
 	int64_t amount_cents;
 	uint32_t retry_after_ms;
 	uint64_t revision;
