@@ -29,9 +29,10 @@ fine() {
 
 plain=--set=gateway.trust_plain_users=true
 kafka=--set=kafka.bootstrap.servers=127.0.0.1:9092
+ledger=--set=ledger.path=$dir/ledger.db
 fine rain-gateway $plain
 fine grab-service $kafka --set=ledger.addresses='a:1, unix:/b,[::1]:2'
-fine settle-worker $kafka --set=grab.addresses=
+fine settle-worker $kafka "$ledger" --set=grab.addresses=
 
 refused rain-gateway 'gateway.keys: is not set'
 refused rain-gateway 'gateway.keys: /nowhere: No such file' --set=gateway.keys=/nowhere
@@ -44,7 +45,7 @@ refused grab-service 'redis.url: ' $kafka --set=redis.url=foo
 refused grab-service 'kafka.bootstrap.servers: is not set; allowed: host:port'
 refused grab-service 'kafka.nonsense: No such configuration property' $kafka --set=kafka.nonsense=1
 refused grab-service 'http.listen: ' $kafka --set=http.listen=foo
-refused settle-worker 'ledger.listen: "foo" is no address' $kafka --set=ledger.listen=foo
+refused settle-worker 'ledger.listen: "foo" is no address' $kafka "$ledger" --set=ledger.listen=foo
 refused settle-worker 'kafka.bootstrap.servers: is not set'
 # All at once.
 refused grab-service 'kafka.bootstrap.servers: is not set' --set=redis.url=foo --set=a.b=c --set=kafka.acks=x
