@@ -192,6 +192,7 @@ struct wanted {
 	struct bytes activity_id;
 	struct bytes user_id;
 	int64_t not_after_ms;
+	uint32_t attempt;
 	enum lane_kind kind;
 };
 
@@ -226,6 +227,7 @@ static struct activity *place_ask(struct gather *g, struct place *p,
 		grab ? grab_not_after(w->not_after_ms,
 				      redis_time_now(&env->time))
 		     : (w->not_after_ms > 0 ? w->not_after_ms : 0);
+	p->ask.repeat = w->attempt > 0;
 	activity_pin(a);
 	lane_put(env, &p->ask);
 	return a;
@@ -267,6 +269,7 @@ static void handle_grab(void *ctx, struct dubbo_call *call,
 	w.activity_id = from_pb(r->activity_id);
 	w.user_id = from_pb(r->user_id);
 	w.not_after_ms = r->not_after_ms;
+	w.attempt = r->attempt;
 	handle_one(ctx, call, &w);
 	proto_free(r);
 }
@@ -314,6 +317,7 @@ static void handle_batch(void *ctx, struct dubbo_call *call,
 			.activity_id = from_pb(one->activity_id),
 			.user_id = from_pb(one->user_id),
 			.not_after_ms = one->not_after_ms,
+			.attempt = one->attempt,
 			.kind = LANE_GRAB,
 		};
 		struct activity *a = place_ask(g, &g->places[i], &w);

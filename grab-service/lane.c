@@ -125,13 +125,13 @@ void lane_put(struct grab_env *env, struct ask *ask)
 }
 
 /* A grab that Redis would refuse anyway does not get there. A result may ask
- * about a grab of any age. */
+ * about a grab of any age, and who may have won is told so however late. */
 static bool too_late(const struct grab_env *env, const struct ask *ask)
 {
 	if (uv_now(env->loop) >= ask->deadline_ms) {
 		return true;
 	}
-	return ask->kind == LANE_GRAB &&
+	return ask->kind == LANE_GRAB && !ask->repeat &&
 	       redis_time_now(&env->time) > ask->not_after_ms;
 }
 

@@ -47,6 +47,7 @@ struct ask {
 	size_t user_len;
 	int64_t not_after_ms; /* in Redis's time; 0: not known (result) */
 	uint64_t deadline_ms; /* loop time: the caller's patience */
+	bool repeat;          /* says that it may have won already */
 	unsigned tries;       /* script calls so far */
 	bool unsure;          /* one of them may have been executed */
 };

@@ -4,7 +4,7 @@ c_test(event_text unit SOURCES unit/test_event_text.c LIBS grab_core)
 c_test(grab_decisions unit SOURCES unit/test_grab_decisions.c LIBS grab_core)
 set(grab_rig lib/grab_rig.c lib/fake_ledger.c lib/lua_run.c
     lib/redis_server.c lib/turns.c)
-foreach(name path elsewhere service)
+foreach(name path late elsewhere service)
   c_test(grab_${name} integration
     SOURCES integration/test_grab_${name}.c ${grab_rig} LIBS grab_core)
 endforeach()

@@ -21,15 +21,6 @@ static void stop(void)
 
 TestSuite(grab_path, .init = start, .fini = stop, .timeout = 60);
 
-/* How many scripts Redis was asked to run. */
-static long script_calls(void)
-{
-	const char *info = redis_server_ask(&rig.redis, "INFO commandstats");
-	const char *sha = strstr(info, "cmdstat_evalsha:calls=");
-
-	return sha == NULL ? 0 : strtol(sha + 22, NULL, 10);
-}
-
 static void change_meta(const char *operation, const char *more)
 {
 	EXPECT("OK", &rig.redis, &lua_activity, "a", operation, "", more);
@@ -43,7 +34,7 @@ Test(grab_path, lone_grab_is_one_script_call_at_once)
 	lua_open(&rig.redis, "a", 5);
 	rig_service(&rig, 0, false, NULL);
 	rig_grab(&rig, 0, "a", "warm", &got);
-	before = script_calls();
+	before = rig_script_calls(&rig);
 	rig_put(&rig, 0, LANE_GRAB, "a", "u", &got);
 	rig_pump(&rig, 0, LANE_GRAB, "a");
 	/* It is with the client already: no turn of the loop, no timer. */
@@ -56,7 +47,7 @@ Test(grab_path, lone_grab_is_one_script_call_at_once)
 	cr_assert_str_eq(got.packet, "1001");
 	cr_assert_eq(got.amount_cents, 100);
 	cr_assert_gt(got.revision, 0);
-	cr_assert_eq(script_calls() - before, 1);
+	cr_assert_eq(rig_script_calls(&rig) - before, 1);
 }
 
 Test(grab_path, same_user_a_thousand_times_has_one_packet)
@@ -117,7 +108,7 @@ Test(grab_path, hundred_thousand_users_one_packet)
 	lane_metrics();
 	lua_open(&rig.redis, "a", 1);
 	rig_service(&rig, 0, false, big_queue);
-	calls = script_calls();
+	calls = rig_script_calls(&rig);
 	for (int i = 0; i < USERS; i++) {
 		char user[16];
 
@@ -136,7 +127,7 @@ Test(grab_path, hundred_thousand_users_one_packet)
 			  got[i].status == RAIN__STATUS__SOLD_OUT);
 	}
 	cr_assert_eq(won, 1);
-	calls = script_calls() - calls;
+	calls = rig_script_calls(&rig) - calls;
 	cr_assert_lt(calls * 8, USERS, "%ld script calls", calls);
 	/* The operator sees the same. */
 	cr_assert_gt(metric("rain_grab_batch_size_sum"), USERS - 1);
@@ -262,27 +253,6 @@ Test(grab_path, full_queue_refuses_the_newest)
 	/* 15 had room in all. */
 	cr_assert_eq(busy, 25);
 	cr_assert_eq(rig.services[0].env.queued, 0);
-}
-
-Test(grab_path, late_grab_does_not_reach_redis)
-{
-	struct rig_got got;
-	long before;
-
-	lua_open(&rig.redis, "a", 5);
-	rig_service(&rig, 0, false, NULL);
-	rig_grab(&rig, 0, "a", "warm", &got);
-	before = script_calls();
-	rig_put(&rig, 0, LANE_GRAB, "a", "u", &got);
-	got.ask.not_after_ms = redis_time_now(&rig.services[0].env.time) - 1;
-	rig_pump(&rig, 0, LANE_GRAB, "a");
-	cr_assert(got.done);
-	cr_assert_eq(got.status, RAIN__STATUS__BUSY);
-	rig_put(&rig, 0, LANE_GRAB, "a", "u", &got);
-	got.ask.deadline_ms = uv_now(&rig.loop);
-	rig_pump(&rig, 0, LANE_GRAB, "a");
-	cr_assert(got.done);
-	cr_assert_eq(script_calls(), before);
 }
 
 static void impatient(struct grab_options *o)

@@ -250,6 +250,14 @@ void rig_result(struct grab_rig *rig, int i, const char *activity,
 
 /* ---- Looking ---- */
 
+long rig_script_calls(struct grab_rig *rig)
+{
+	const char *info = redis_server_ask(&rig->redis, "INFO commandstats");
+	const char *sha = strstr(info, "cmdstat_evalsha:calls=");
+
+	return sha == NULL ? 0 : strtol(sha + 22, NULL, 10);
+}
+
 const char *rig_relay(struct grab_rig *rig, const char *activity,
 		      const char *field)
 {

@@ -81,6 +81,9 @@ void rig_grab(struct grab_rig *rig, int i, const char *activity,
 void rig_result(struct grab_rig *rig, int i, const char *activity,
 		const char *user, struct rig_got *got);
 
+/** How many scripts Redis was asked to run. */
+long rig_script_calls(struct grab_rig *rig);
+
 /** A field of the relay hash or of meta; until the next question. */
 const char *rig_relay(struct grab_rig *rig, const char *activity,
 		      const char *field);
