@@ -54,6 +54,8 @@ static void start(void)
 			       "--set",
 			       "http.listen=",
 			       "--set",
+			       "ledger.audit=1s",
+			       "--set",
 			       "grab.addresses=",
 			       "--set",
 			       names[0],
@@ -149,4 +151,43 @@ Test(process, drains_and_says_so)
 		     process_text(&worker));
 	cr_assert_not_null(
 		strstr(process_text(&worker), "consumption has stopped"));
+}
+
+static size_t times(const char *part)
+{
+	size_t n = 0;
+
+	for (const char *at = process_text(&worker);
+	     (at = strstr(at, part)) != NULL; at++) {
+		n++;
+	}
+	return n;
+}
+
+/* What the audit finds is named once, and those who are not concerned are
+ * credited all the same. */
+Test(process, names_what_the_books_contradict_once)
+{
+	static const char first[] = "expected=10 by=\"its postings\" found=0";
+	static const char second[] = "expected=10 by=\"its postings\" found=20";
+
+	start();
+	send_claims(1, 3);
+	wait_credited(3);
+	fixture_run(&f, "UPDATE account SET balance = 0 WHERE owner = 'u1'");
+	cr_assert(process_wait_text(&worker, first, PATIENCE_MS), "%s",
+		  process_text(&worker));
+	/* Found by a later round, which finds the first one again. */
+	fixture_run(&f, "UPDATE account SET balance = 20 WHERE owner = 'u2'");
+	cr_assert(process_wait_text(&worker, second, PATIENCE_MS), "%s",
+		  process_text(&worker));
+	cr_assert_eq(times(first), 1, "%s", process_text(&worker));
+	cr_assert_eq(times("(user u1, CNY)"), 1);
+	send_claims(4, 5);
+	wait_credited(5);
+	fixture_run(&f, "UPDATE account SET balance = 10 WHERE owner IN "
+			"('u1', 'u2')");
+	cr_assert(process_wait_text(&worker, "the books are sound again",
+				    PATIENCE_MS),
+		  "%s", process_text(&worker));
 }

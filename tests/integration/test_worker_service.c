@@ -237,6 +237,70 @@ Test(service, tells_totals_activities_and_positions)
 	forget(&a);
 }
 
+/* ---- What the audit found ---- */
+
+static struct auditor auditor;
+
+static void expect_audit(int64_t violations, const char *first,
+			 const char *alarm)
+{
+	Rain__PositionsRequest where = RAIN__POSITIONS_REQUEST__INIT;
+	Rain__ActivitiesRequest all = RAIN__ACTIVITIES_REQUEST__INIT;
+	Rain__TotalsRequest q = RAIN__TOTALS_REQUEST__INIT;
+	struct answer a = ask("positions", "Lrain/PositionsRequest;",
+			      &where.base, &rain__positions_reply__descriptor);
+	Rain__PositionsReply *p = (Rain__PositionsReply *)a.message;
+	Rain__TotalsReply *t;
+
+	cr_assert_eq(p->violations, violations);
+	cr_assert(bytes_eq(from_pb(p->first_violation), bytes_str(first)),
+		  "%.*s", BYTES_FMT(from_pb(p->first_violation)));
+	forget(&a);
+	a = ask("activities", "Lrain/ActivitiesRequest;", &all.base,
+		&rain__activities_reply__descriptor);
+	t = ((Rain__ActivitiesReply *)a.message)->activities[0];
+	cr_assert(bytes_eq(from_pb(t->alarm), bytes_str(alarm)), "%.*s",
+		  BYTES_FMT(from_pb(t->alarm)));
+	forget(&a);
+	q.activity_id = to_pb_str("a");
+	a = ask("totals", "Lrain/TotalsRequest;", &q.base,
+		&rain__totals_reply__descriptor);
+	t = (Rain__TotalsReply *)a.message;
+	cr_assert(bytes_eq(from_pb(t->alarm), bytes_str(alarm)));
+	forget(&a);
+}
+
+Test(service, tells_what_the_audit_found)
+{
+	struct settle_options o = { .audit_ms = 10 };
+	bool stopped = false;
+
+	rain();
+	auditor = (struct auditor){ 0 };
+	service.auditor = &auditor;
+	expect_audit(-1, "", "");
+	auditor_start(&auditor, &loop, reads, &o);
+	RUN_UNTIL(&loop, auditor_violations(&auditor) == 0);
+	expect_audit(0, "", "");
+	fixture_run(&f, "UPDATE red_packet_info SET parked_count = 1;"
+			"UPDATE account SET balance = balance + 1 WHERE "
+			"owner = 'u2'");
+	RUN_UNTIL(&loop, auditor_violations(&auditor) == 2);
+	expect_audit(2,
+		     "activity a: parked_count: expected 0 (its parked "
+		     "claims), found 1",
+		     "the audit found: activity a: parked_count: expected 0 "
+		     "(its parked claims), found 1; ");
+	/* It is over when the books are sound again. */
+	fixture_run(&f, "UPDATE red_packet_info SET parked_count = 0;"
+			"UPDATE account SET balance = balance - 1 WHERE "
+			"owner = 'u2'");
+	RUN_UNTIL(&loop, auditor_violations(&auditor) == 0);
+	expect_audit(0, "", "");
+	auditor_stop(&auditor, set_true, &stopped);
+	RUN_UNTIL(&loop, stopped);
+}
+
 static void count_answer(void *ctx, enum dubbo_outcome outcome,
 			 const struct dubbo_result *result, int provider)
 {
