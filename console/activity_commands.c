@@ -5,6 +5,7 @@
 #include "console/command.h"
 #include "console/output.h"
 #include "console/plan_file.h"
+#include "console/steps.h"
 #include "proto/proto_util.h"
 #include "rain/activity_service.pb-c.h"
 #include "rain/ledger_service.pb-c.h"
@@ -55,6 +56,15 @@ static json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 	return o;
 }
 
+/* The exit code for a request that was not done. */
+static int refusal_rc(Rain__Outcome outcome)
+{
+	return outcome == RAIN__OUTCOME__UNKNOWN_OUTCOME ||
+			       outcome == RAIN__OUTCOME__UNAVAILABLE_NOW
+		       ? CTL_UNKNOWN
+		       : CTL_NO;
+}
+
 /* Print what ActivityService said; returns the exit code. */
 static int print_reply(const struct ctl *ctl, const char *words,
 		       const Rain__ActivityReply *r)
@@ -64,21 +74,23 @@ static int print_reply(const struct ctl *ctl, const char *words,
 	const Rain__Activity *a = r->activity;
 
 	if (!done) {
-		return output_error(ctl,
-				    r->outcome == RAIN__OUTCOME__UNKNOWN_OUTCOME
-					    ? CTL_UNKNOWN
-					    : CTL_NO,
-				    words, from_pb(r->message));
+		return output_error(ctl, refusal_rc(r->outcome), words,
+				    from_pb(r->message));
 	}
 	if (ctl->json) {
 		output_print(ctl,
 			     a != NULL ? activity_json(ctl, a) : json_object());
 	} else if (a != NULL && a->plan != NULL) {
-		printf("%.*s is %s%s\n",
+		bool before = r->outcome == RAIN__OUTCOME__ALREADY;
+		/* Only a halted one is paused by that. */
+		bool again = a->state == RAIN__STATE__STATE_PAUSED &&
+			     strcmp(words, "activity resume") == 0;
+
+		printf("%.*s is %s%s%s\n",
 		       BYTES_FMT(from_pb(a->plan->activity_id)),
-		       state_text(a->state),
-		       r->outcome == RAIN__OUTCOME__ALREADY ? ", as before"
-							    : "");
+		       state_text(a->state), before ? ", as before" : "",
+		       again ? ", no longer HALTED; resume it again to open it"
+			     : "");
 	} else {
 		printf("done: %.*s\n", BYTES_FMT(from_pb(r->message)));
 	}
@@ -131,6 +143,26 @@ int run_activity_create(struct ctl *ctl, const struct command *c,
 		rc = call_activity(ctl, c->words, &create, &request.base);
 	}
 	plan_file_close(&file);
+	buf_close(&why);
+	return rc;
+}
+
+int run_activity_long(struct ctl *ctl, const struct command *c,
+		      const struct arguments *a)
+{
+	struct buf why;
+	void *reply;
+	int rc;
+
+	buf_init(&why);
+	rc = step_long(ctl, strchr(c->words, ' ') + 1, a->values[0], &reply,
+		       &why);
+	if (rc == CTL_OK) {
+		rc = print_reply(ctl, c->words, reply);
+		proto_free(reply);
+	} else {
+		output_error(ctl, rc, c->words, buf_live(&why));
+	}
 	buf_close(&why);
 	return rc;
 }
@@ -214,7 +246,7 @@ int run_activity_show(struct ctl *ctl, const struct command *c,
 			add_counters(ctl, &request, o);
 			output_print(ctl, o);
 		} else {
-			rc = output_error(ctl, CTL_NO, c->words,
+			rc = output_error(ctl, refusal_rc(r->outcome), c->words,
 					  from_pb(r->message));
 		}
 		proto_free(reply);
@@ -284,6 +316,7 @@ int run_activity_list(struct ctl *ctl, const struct command *c,
 	Rain__ListRequest request = RAIN__LIST_REQUEST__INIT;
 	json_t *rows = json_array();
 	json_t *seen = json_object();
+	bool missing = false;
 	struct buf why;
 	void *reply;
 	int rc;
@@ -314,11 +347,18 @@ int run_activity_list(struct ctl *ctl, const struct command *c,
 						 json_object_get(o, "title"))));
 			json_decref(o);
 		}
+		/* Without Redis, or too many of them: what there is. */
+		if (r->message.len > 0) {
+			fprintf(stderr, "rainctl %s: not all: %.*s\n", c->words,
+				BYTES_FMT(from_pb(r->message)));
+		}
+		missing = r->outcome != RAIN__OUTCOME__DONE;
 		proto_free(reply);
 		rc = add_from_ledger(ctl, rows, seen, &why);
 	}
 	if (rc == CTL_OK) {
 		output_print(ctl, json_incref(rows));
+		rc = missing ? CTL_UNKNOWN : CTL_OK;
 	} else {
 		output_error(ctl, rc, c->words, buf_live(&why));
 	}

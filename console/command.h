@@ -52,6 +52,8 @@ void command_usage(FILE *out);
 /* activity_commands.c */
 int run_activity_create(struct ctl *, const struct command *,
 			const struct arguments *);
+int run_activity_long(struct ctl *, const struct command *,
+		      const struct arguments *);
 int run_activity_step(struct ctl *, const struct command *,
 		      const struct arguments *);
 int run_activity_show(struct ctl *, const struct command *,

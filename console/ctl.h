@@ -12,9 +12,10 @@
 /* How rainctl ends. */
 enum {
 	CTL_OK = 0,
-	CTL_NO = 1,    /* the answer is no: refused, not found, books differ */
+	CTL_NO = 1,    /* the answer is no: refused, no packet, books differ */
 	CTL_USAGE = 2, /* the command line or the configuration is wrong */
-	CTL_UNKNOWN = 3, /* no answer: it may or may not have been done */
+	CTL_UNKNOWN = 3, /* no answer, or none yet: ask again later; a change
+			  * may or may not have been done */
 };
 
 struct ctl_options {

@@ -15,74 +15,106 @@
 #include "console/output.h"
 #include "console/plan_file.h"
 #include "console/quiz_report.h"
+#include "console/steps.h"
 #include "proto/proto_util.h"
 #include "token/token.h"
 
-enum { PRELOAD_TIMEOUT_MS = 120000, BOOKS_WAIT_S = 60 };
+enum { BOOKS_WAIT_S = 60 };
 
-/* One step of ActivityService that must succeed. */
-static int step(struct ctl *ctl, const char *method, const char *types,
-		const ProtobufCMessage *request)
+/* The exit code that a reply means, with its sentence in why. */
+static int outcome(const Rain__ActivityReply *r, struct buf *why)
 {
-	struct dubbo_target target = { "rain.ActivityService", "1.0.0", method,
-				       types };
-	int64_t timeout = ctl->options.timeout_ms;
-	const Rain__ActivityReply *r;
-	struct buf why;
-	void *reply;
-	int rc;
+	if (r->outcome == RAIN__OUTCOME__DONE ||
+	    r->outcome == RAIN__OUTCOME__ALREADY) {
+		return CTL_OK;
+	}
+	buf_put_bytes(why, from_pb(r->message));
+	return r->outcome == RAIN__OUTCOME__UNAVAILABLE_NOW ||
+			       r->outcome == RAIN__OUTCOME__UNKNOWN_OUTCOME
+		       ? CTL_UNKNOWN
+		       : CTL_NO;
+}
 
-	buf_init(&why);
-	ctl->options.timeout_ms = PRELOAD_TIMEOUT_MS;
-	rc = ctl_call(ctl, ctl_grab(ctl), &target, request,
-		      &rain__activity_reply__descriptor, &reply, &why);
-	ctl->options.timeout_ms = timeout;
+/* One step of ActivityService. */
+static int step(struct ctl *ctl, const char *method, const char *types,
+		const ProtobufCMessage *request, struct buf *why)
+{
+	const struct dubbo_target target = { "rain.ActivityService", "1.0.0",
+					     method, types };
+	void *reply;
+	int rc = ctl_call(ctl, ctl_grab(ctl), &target, request,
+			  &rain__activity_reply__descriptor, &reply, why);
+
 	if (rc == CTL_OK) {
-		r = reply;
-		if (r->outcome != RAIN__OUTCOME__DONE &&
-		    r->outcome != RAIN__OUTCOME__ALREADY) {
-			rc = CTL_NO;
-			buf_put_bytes(&why, from_pb(r->message));
-		}
+		rc = outcome(reply, why);
 		proto_free(reply);
 	}
-	if (rc != CTL_OK) {
-		fprintf(stderr, "rainctl quiz: %s: %.*s\n", method,
-			BYTES_FMT(buf_live(&why)));
-	}
-	buf_close(&why);
 	return rc;
 }
 
-static int step_id(struct ctl *ctl, const char *method, const char *id)
+/* One that may take long. */
+static int step_of_many(struct ctl *ctl, const char *method, const char *id,
+			struct buf *why)
 {
-	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
+	void *reply;
+	int rc = step_long(ctl, method, id, &reply, why);
 
-	q.activity_id = to_pb_str(id);
-	return step(ctl, method, "Lrain/ActivityRequest;", &q.base);
+	if (rc == CTL_OK) {
+		rc = outcome(reply, why);
+		proto_free(reply);
+	}
+	return rc;
+}
+
+/* Tell that a step failed, if it did; why is released. */
+static int told(int rc, const char *method, struct buf *why)
+{
+	if (rc != CTL_OK) {
+		fprintf(stderr, "rainctl quiz: %s: %.*s\n", method,
+			BYTES_FMT(buf_live(why)));
+	}
+	buf_close(why);
+	return rc;
 }
 
 /* Ask again while nobody answers: a service may be starting again. */
-static int step_patiently(struct ctl *ctl, const char *method, const char *id)
+static int close_patiently(struct ctl *ctl, const char *id)
 {
 	uint64_t deadline = clock_mono_ms() + 30000;
+	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
+	struct buf why;
 	int rc;
 
-	do {
-		rc = step_id(ctl, method, id);
-	} while (rc == CTL_UNKNOWN && clock_mono_ms() < deadline);
-	return rc;
+	q.activity_id = to_pb_str(id);
+	buf_init(&why);
+	for (;;) {
+		rc = step(ctl, "close", "Lrain/ActivityRequest;", &q.base,
+			  &why);
+		if (rc != CTL_UNKNOWN || clock_mono_ms() >= deadline) {
+			return told(rc, "close", &why);
+		}
+		buf_take(&why, buf_len(&why));
+		ctl_rest(ctl, 200);
+	}
 }
 
 static int prepare(struct ctl *ctl, struct plan_file *plan)
 {
+	static const char *const methods[] = { "preload", "open" };
 	Rain__CreateRequest q = RAIN__CREATE_REQUEST__INIT;
+	struct buf why;
 	int rc;
 
 	q.plan = &plan->plan;
-	rc = step(ctl, "create", "Lrain/CreateRequest;", &q.base);
-	rc = rc == CTL_OK ? step_id(ctl, "preload", plan->id) : rc;
-	return rc == CTL_OK ? step_id(ctl, "open", plan->id) : rc;
+	buf_init(&why);
+	rc = step(ctl, "create", "Lrain/CreateRequest;", &q.base, &why);
+	rc = told(rc, "create", &why);
+	for (size_t i = 0; i < 2 && rc == CTL_OK; i++) {
+		buf_init(&why);
+		rc = step_of_many(ctl, methods[i], plan->id, &why);
+		rc = told(rc, methods[i], &why);
+	}
+	return rc;
 }
 
 struct show {
@@ -145,7 +177,7 @@ static int play(struct ctl *ctl, const struct plan_file *plan,
 	if (rc != CTL_OK) {
 		fprintf(stderr, "rainctl quiz: nobody answered any more\n");
 	}
-	rc = step_patiently(ctl, "close", plan->id) == CTL_OK ? rc : CTL_NO;
+	rc = close_patiently(ctl, plan->id) == CTL_OK ? rc : CTL_NO;
 	buf_init(&why);
 	if (books_wait(ctl, plan->id, BOOKS_WAIT_S, &books, &why) != CTL_OK) {
 		fprintf(stderr, "rainctl quiz: books: %.*s\n",
@@ -183,6 +215,11 @@ int run_quiz(struct ctl *ctl, const struct command *c,
 	    number_option(c, a, "at-once", 10000, 18000, &o.at_once) !=
 		    CTL_OK) {
 		return CTL_USAGE;
+	}
+	if (ctl->options.gateway_keys[0] == '\0') {
+		return output_error(ctl, CTL_USAGE, c->words,
+				    BYTES("signing the users' tokens needs "
+					  "--set gateway.keys=FILE"));
 	}
 	buf_init(&why);
 	keys = token_keys_load(ctl->options.gateway_keys, &why);

@@ -27,7 +27,7 @@ int run_token(struct ctl *ctl, const struct command *c,
 		buf_printf(&why, "--ttl %s: allowed: seconds, 0 to %d",
 			   ttl_text, 366 * 86400);
 	} else if (ctl->options.gateway_keys[0] == '\0') {
-		buf_printf(&why, "which keys? --set gateway.keys=FILE");
+		buf_printf(&why, "signing needs --set gateway.keys=FILE");
 	} else if ((keys = token_keys_load(ctl->options.gateway_keys, &why)) !=
 		   NULL) {
 		if (token_sign(keys, argument_option(c, a, "key"),

@@ -1,0 +1,69 @@
+#include "console/steps.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "proto/proto_util.h"
+#include "rain/activity_service.pb-c.h"
+
+enum { STANDSTILL_MS = 60000 };
+
+/* How many of the packets are in Redis; false if nobody answers that either. */
+static bool look(struct ctl *ctl, const Rain__ActivityRequest *q,
+		 uint64_t *loaded, uint64_t *packets)
+{
+	const Rain__ActivityReply *r;
+	struct buf why;
+	bool known = false;
+	void *reply;
+
+	buf_init(&why);
+	if (ctl_call(ctl, ctl_grab(ctl), &ctl_get, &q->base,
+		     &rain__activity_reply__descriptor, &reply,
+		     &why) == CTL_OK) {
+		r = reply;
+		known = r->activity != NULL && r->activity->plan != NULL;
+		*loaded = known ? r->activity->loaded : 0;
+		*packets = known ? r->activity->plan->packets : 0;
+		proto_free(reply);
+	}
+	buf_close(&why);
+	return known;
+}
+
+int step_long(struct ctl *ctl, const char *method, const char *id, void **reply,
+	      struct buf *why)
+{
+	const struct dubbo_target target = { "rain.ActivityService", "1.0.0",
+					     method, "Lrain/ActivityRequest;" };
+	uint64_t deadline = clock_mono_ms() + STANDSTILL_MS;
+	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
+	uint64_t before = 0;
+
+	q.activity_id = to_pb_str(id);
+	for (;;) {
+		uint64_t loaded, packets;
+		int rc;
+
+		buf_take(why, buf_len(why));
+		rc = ctl_call(ctl, ctl_grab(ctl), &target, &q.base,
+			      &rain__activity_reply__descriptor, reply, why);
+		if (rc != CTL_UNKNOWN || !look(ctl, &q, &loaded, &packets)) {
+			return rc;
+		}
+		if (loaded != before) {
+			deadline = clock_mono_ms() + STANDSTILL_MS;
+			before = loaded;
+			if (!ctl->json && loaded < packets) {
+				fprintf(stderr,
+					"%s: %" PRIu64 " of %" PRIu64
+					" packets are in Redis\n",
+					id, loaded, packets);
+			}
+		}
+		if (clock_mono_ms() >= deadline) {
+			return rc;
+		}
+	}
+}
