@@ -30,42 +30,103 @@ void doctor_add(json_t *rows, const char *what, enum finding finding,
 					"found", found, "change", change));
 }
 
-/* Whether a service answers a method that changes nothing. */
-static void look_at_service(struct ctl *ctl, json_t *rows, const char *name,
-			    struct dubbo_client *client, const char *addresses,
-			    const struct dubbo_target *target,
-			    const ProtobufCMessage *request,
-			    const ProtobufCMessageDescriptor *d)
+static void service_away(json_t *rows, const char *name, struct bytes why,
+			 const char *addresses)
 {
 	char found[256];
-	struct buf why;
+
+	snprintf(found, sizeof found, "%.*s (%s)", BYTES_FMT(why), addresses);
+	doctor_add(rows, name, FINDING_FAIL, found,
+		   "start it, or correct its address and secret");
+}
+
+static void service_there(json_t *rows, const char *name, const char *addresses)
+{
+	char found[256];
+
+	snprintf(found, sizeof found, "answers at %s", addresses);
+	doctor_add(rows, name, FINDING_OK, found, "");
+}
+
+/* The list of activities is read from Redis. *alive: the grab-service answers;
+ * returns whether it has read the list. */
+static bool ask_list(struct ctl *ctl, bool *alive, struct buf *why)
+{
+	Rain__ListRequest list = RAIN__LIST_REQUEST__INIT;
+	const Rain__ListReply *r;
+	bool done;
 	void *reply;
 
+	*alive = ctl_call(ctl, ctl_grab(ctl), &ctl_list, &list.base,
+			  &rain__list_reply__descriptor, &reply, why) == CTL_OK;
+	if (!*alive) {
+		return false;
+	}
+	r = reply;
+	done = r->outcome == RAIN__OUTCOME__DONE;
+	proto_free(reply);
+	return done;
+}
+
+/* A request that is refused without looking at Redis. */
+static bool grab_service_lives(struct ctl *ctl)
+{
+	Rain__ActivityRequest nobody = RAIN__ACTIVITY_REQUEST__INIT;
+	struct buf why;
+	void *reply;
+	bool alive;
+
 	buf_init(&why);
-	if (ctl_call(ctl, client, target, request, d, &reply, &why) == CTL_OK) {
-		snprintf(found, sizeof found, "answers at %s", addresses);
-		doctor_add(rows, name, FINDING_OK, found, "");
+	alive = ctl_call(ctl, ctl_grab(ctl), &ctl_get, &nobody.base,
+			 &rain__activity_reply__descriptor, &reply,
+			 &why) == CTL_OK;
+	if (alive) {
 		proto_free(reply);
+	}
+	buf_close(&why);
+	return alive;
+}
+
+static void look_at_grab_service(struct ctl *ctl, json_t *rows, bool redis)
+{
+	const char *addresses = ctl->options.grab_addresses;
+	bool alive;
+	char found[256];
+	struct buf why;
+
+	buf_init(&why);
+	if (ask_list(ctl, &alive, &why)) {
+		service_there(rows, "grab-service", addresses);
+	} else if (alive || grab_service_lives(ctl)) {
+		snprintf(found, sizeof found, "answers at %s, waits for Redis",
+			 addresses);
+		doctor_add(rows, "grab-service",
+			   redis ? FINDING_FAIL : FINDING_WARN, found,
+			   redis ? "correct its redis.url: rainctl reaches one"
+				 : "");
 	} else {
-		snprintf(found, sizeof found, "%.*s (%s)",
-			 BYTES_FMT(buf_live(&why)), addresses);
-		doctor_add(rows, name, FINDING_FAIL, found,
-			   "start it, or correct its address and secret");
+		service_away(rows, "grab-service", buf_live(&why), addresses);
 	}
 	buf_close(&why);
 }
 
-static void look_at_services(struct ctl *ctl, json_t *rows)
+static void look_at_settle_worker(struct ctl *ctl, json_t *rows)
 {
-	Rain__ListRequest list = RAIN__LIST_REQUEST__INIT;
+	const char *addresses = ctl->options.ledger_addresses;
 	Rain__PositionsRequest positions = RAIN__POSITIONS_REQUEST__INIT;
+	struct buf why;
+	void *reply;
 
-	look_at_service(ctl, rows, "grab-service", ctl_grab(ctl),
-			ctl->options.grab_addresses, &ctl_list, &list.base,
-			&rain__list_reply__descriptor);
-	look_at_service(ctl, rows, "settle-worker", ctl_ledger(ctl),
-			ctl->options.ledger_addresses, &ctl_positions,
-			&positions.base, &rain__positions_reply__descriptor);
+	buf_init(&why);
+	if (ctl_call(ctl, ctl_ledger(ctl), &ctl_positions, &positions.base,
+		     &rain__positions_reply__descriptor, &reply,
+		     &why) == CTL_OK) {
+		service_there(rows, "settle-worker", addresses);
+		proto_free(reply);
+	} else {
+		service_away(rows, "settle-worker", buf_live(&why), addresses);
+	}
+	buf_close(&why);
 }
 
 /* What the ledger wants a person to see. */
@@ -169,7 +230,8 @@ static void look_at_limits(json_t *rows)
 
 	getrlimit(RLIMIT_NOFILE, &limit);
 	enough = limit.rlim_max >= FILES_WANTED;
-	snprintf(found, sizeof found, "a process may have %llu files",
+	snprintf(found, sizeof found,
+		 "a process started here may have %llu files",
 		 (unsigned long long)limit.rlim_max);
 	doctor_add(rows, "open files", enough ? FINDING_OK : FINDING_WARN,
 		   found,
@@ -181,10 +243,11 @@ static void look_at_limits(json_t *rows)
 static json_t *examine(struct ctl *ctl)
 {
 	json_t *rows = json_array();
+	bool redis = doctor_redis(ctl, rows);
 
-	doctor_redis(ctl, rows);
 	doctor_kafka(ctl, rows);
-	look_at_services(ctl, rows);
+	look_at_grab_service(ctl, rows, redis);
+	look_at_settle_worker(ctl, rows);
 	look_at_alarms(ctl, rows);
 	look_at_gateways(ctl, rows);
 	look_at_limits(rows);

@@ -16,8 +16,9 @@ enum finding { FINDING_OK, FINDING_WARN, FINDING_FAIL };
 void doctor_add(json_t *rows, const char *what, enum finding finding,
 		const char *found, const char *change);
 
-/** Redis: reachable, version, persistence, eviction policy, clock. */
-void doctor_redis(struct ctl *ctl, json_t *rows);
+/** Redis: reachable, version, persistence, eviction policy, clock. Whether it
+ * answers. */
+bool doctor_redis(struct ctl *ctl, json_t *rows);
 /** Kafka: reachable, topics, replication. Blocks. */
 void doctor_kafka(struct ctl *ctl, json_t *rows);
 

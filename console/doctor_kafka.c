@@ -45,9 +45,10 @@ static void look_at_topic(json_t *rows, const struct rd_kafka_metadata *meta,
 		if (strcmp(t->topic, name) != 0 || t->partition_cnt == 0) {
 			continue;
 		}
-		snprintf(found, sizeof found, "%s: %d partitions, %d replica%s",
-			 name, t->partition_cnt, replicas,
-			 replicas == 1 ? "" : "s");
+		snprintf(found, sizeof found,
+			 "%s: %d partition%s, %d replica%s", name,
+			 t->partition_cnt, t->partition_cnt == 1 ? "" : "s",
+			 replicas, replicas == 1 ? "" : "s");
 		if (replicas < 2) {
 			doctor_add(rows, "Kafka", FINDING_WARN, found,
 				   "one broker lost is events lost: 3 replicas "

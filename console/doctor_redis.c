@@ -140,8 +140,26 @@ static void look_at_clock(struct ctl *ctl, struct redis *r, json_t *rows)
 	free(text);
 }
 
-void doctor_redis(struct ctl *ctl, json_t *rows)
+/* The address without user and password, which come before the last '@'. */
+static const char *address_of(const char *url, char out[160])
 {
+	const char *scheme_end = strstr(url, "://");
+	const char *at = strrchr(url, '@');
+
+	if (at == NULL) {
+		return url;
+	}
+	snprintf(out, 160, "%.*s%s",
+		 scheme_end != NULL ? (int)(scheme_end + 3 - url) : 0, url,
+		 at + 1);
+	return out;
+}
+
+bool doctor_redis(struct ctl *ctl, json_t *rows)
+{
+	char address[160];
+	char found[192];
+	bool there;
 	struct redis_options o;
 	struct redis *r;
 	char *pong;
@@ -152,11 +170,14 @@ void doctor_redis(struct ctl *ctl, json_t *rows)
 	if (redis_new(ctl->hub, &o, &r) != 0) {
 		doctor_add(rows, "Redis", FINDING_FAIL, "redis.url is bad",
 			   "redis://[user:password@]host:port[/db]");
-		return;
+		return false;
 	}
 	pong = ask(ctl, r, "PING", NULL, NULL);
-	if (pong == NULL) {
-		doctor_add(rows, "Redis", FINDING_FAIL, "no answer",
+	there = pong != NULL;
+	if (!there) {
+		snprintf(found, sizeof found, "no answer at %s",
+			 address_of(ctl->options.redis_url, address));
+		doctor_add(rows, "Redis", FINDING_FAIL, found,
 			   "start it, or correct redis.url");
 	} else {
 		look_at_version(ctl, r, rows);
@@ -171,4 +192,5 @@ void doctor_redis(struct ctl *ctl, json_t *rows)
 	}
 	free(pong);
 	redis_free(r);
+	return there;
 }
