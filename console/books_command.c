@@ -88,9 +88,11 @@ static void print_text(const struct books *b)
 	}
 	json_decref(list);
 	if (b->differences == 0) {
+		uint64_t n = b->sums[BOOK_LEDGER].count;
+
 		printf("books: exact, %" PRIu64
-		       " claims compared one by one in %s\n",
-		       b->sums[BOOK_LEDGER].count,
+		       " claim%s compared one by one in %s\n",
+		       n, n == 1 ? "" : "s",
 		       b->lists_gone ? "Kafka and the ledger"
 				     : "Redis, Kafka and the ledger");
 		return;

@@ -53,12 +53,16 @@ void quiz_compare(struct crowd *crowd, const struct books *books)
 		p = &crowd->packets[number];
 		if (strcmp(p->id, e->packet) != 0 ||
 		    p->amount_cents != e->amount_cents) {
+			char credited[OUTPUT_AMOUNT_MAX];
+			char told[OUTPUT_AMOUNT_MAX];
+
+			output_amount(e->amount_cents, credited);
+			output_amount(p->amount_cents, told);
 			wrong(crowd,
-			      "%s was credited packet %s, %" PRId64
-			      " cents, but was told %s, %" PRId64,
-			      e->user, e->packet, e->amount_cents,
-			      p->id[0] != '\0' ? p->id : "none",
-			      p->amount_cents);
+			      "%s was credited packet %s, %s, but was told %s, "
+			      "%s",
+			      e->user, e->packet, credited,
+			      p->id[0] != '\0' ? p->id : "none", told);
 		} else {
 			matched++;
 		}
