@@ -210,6 +210,37 @@ Test(refund, of_a_cancelled_activity_takes_all_each_time)
 	cr_assert_eq(settle_refund(&b), SETTLE_REFUND_DIFFERS);
 }
 
+Test(alarm, counts_one_claim_as_one)
+{
+	struct settle_books b = { .conflicts = 1, .parked_alarming = 1 };
+	struct buf text;
+
+	buf_init(&text);
+	settle_alarm(&b, &text);
+	b.conflicts = b.parked_alarming = 2;
+	settle_alarm(&b, &text);
+	buf_put_u8(&text, 0);
+	cr_assert_str_eq((const char *)buf_live(&text).p,
+			 "1 claim in conflict waits for a decision; "
+			 "1 claim is owed and cannot be paid from the pool; "
+			 "2 claims in conflict wait for a decision; "
+			 "2 claims are owed and cannot be paid from the pool; "
+			 "");
+	buf_close(&text);
+}
+
+Test(alarm, is_the_same_whatever_it_counts)
+{
+	cr_assert(settle_alarm_same("", ""));
+	cr_assert(settle_alarm_same("2 claims wait; ", "14 claims wait; "));
+	cr_assert(settle_alarm_same("seq 9", "seq 10"));
+	cr_assert_not(settle_alarm_same("2 claims wait; ", ""));
+	cr_assert_not(settle_alarm_same("", "2 claims wait; "));
+	cr_assert_not(settle_alarm_same("2 claims wait; ",
+					"2 claims wait; 1 is owed; "));
+	cr_assert_not(settle_alarm_same("pool 5", "held 5"));
+}
+
 Test(gap, is_behind_the_last_whole_seq)
 {
 	struct settle_books b = { .max_seq = 5,
