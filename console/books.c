@@ -44,6 +44,7 @@ void books_close(struct books *b)
 	free(b->lines);
 	free(b->activity);
 	free(b->alarm);
+	free(b->first_violation);
 	buf_close(&b->report);
 }
 
@@ -254,6 +255,13 @@ void books_judge(struct books *b)
 	}
 	if (b->alarm != NULL && b->alarm[0] != '\0') {
 		books_differ(b, "ledger: %s", b->alarm);
+	}
+	if (b->violations > 0) {
+		books_differ(b,
+			     "ledger: its audit found %" PRId64
+			     " violation%s of the books; the first: %s",
+			     b->violations, b->violations == 1 ? "" : "s",
+			     b->first_violation);
 	}
 	if (b->differences > REPORT_LINES) {
 		buf_printf(&b->report, "… and %" PRIu64 " more\n",

@@ -66,6 +66,8 @@ struct books {
 	uint64_t ledger_conflicts;
 	bool refund_done;
 	char *alarm;              /* of the ledger, or NULL */
+	int64_t violations;       /* of all its books, that its audit found */
+	char *first_violation;    /* a sentence, or NULL */
 	int64_t last_claim_ms;    /* newest claim credited: when it was won */
 	int64_t last_credit_ms;   /* the newest credit */
 	uint64_t published_again; /* events that came more than once */

@@ -231,6 +231,27 @@ static int read_totals(struct ctl *ctl, struct books *b, struct buf *why)
 	return CTL_OK;
 }
 
+/* The audit goes over the books of everybody: a balance that is wrong belongs
+ * to no activity, and the books are not exact with it. */
+static int read_audit(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	Rain__PositionsRequest q = RAIN__POSITIONS_REQUEST__INIT;
+	const Rain__PositionsReply *r;
+	void *reply;
+	int rc = ctl_call(ctl, ctl_ledger(ctl), &ctl_positions, &q.base,
+			  &rain__positions_reply__descriptor, &reply, why);
+
+	if (rc != CTL_OK) {
+		return rc;
+	}
+	r = reply;
+	b->violations = r->violations;
+	b->first_violation =
+		xstrndup(r->first_violation.data, r->first_violation.len);
+	proto_free(reply);
+	return CTL_OK;
+}
+
 static int read_counts(struct ctl *ctl, struct books *b, struct buf *why)
 {
 	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
@@ -289,6 +310,7 @@ int books_read(struct ctl *ctl, struct books *b, struct buf *why)
 	 * rather than further up. */
 	rc = rc == CTL_OK ? read_records(ctl, b, why) : rc;
 	rc = rc == CTL_OK ? read_totals(ctl, b, why) : rc;
+	rc = rc == CTL_OK ? read_audit(ctl, b, why) : rc;
 	if (rc == CTL_OK &&
 	    topic_read(ctl->config.pairs, ctl->config.pair_count,
 		       ctl->options.topic_claims, claim_event_cb, b,

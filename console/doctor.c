@@ -110,6 +110,27 @@ static void look_at_grab_service(struct ctl *ctl, json_t *rows, bool redis)
 	buf_close(&why);
 }
 
+/* What its audit found: no activity's alarm need say it. */
+static void look_at_audit(json_t *rows, const Rain__PositionsReply *r)
+{
+	char found[512];
+
+	if (r->violations > 0) {
+		snprintf(found, sizeof found,
+			 "%" PRId64 " violation%s; the first: %.*s",
+			 r->violations, r->violations == 1 ? "" : "s",
+			 BYTES_FMT(from_pb(r->first_violation)));
+		doctor_add(rows, "ledger's audit", FINDING_FAIL, found,
+			   "nobody but the settle-worker may write its tables; "
+			   "its log names what else differs");
+	} else {
+		doctor_add(rows, "ledger's audit", FINDING_OK,
+			   r->violations == 0 ? "the books are sound"
+					      : "has not ended its first round",
+			   "");
+	}
+}
+
 static void look_at_settle_worker(struct ctl *ctl, json_t *rows)
 {
 	const char *addresses = ctl->options.ledger_addresses;
@@ -122,6 +143,7 @@ static void look_at_settle_worker(struct ctl *ctl, json_t *rows)
 		     &rain__positions_reply__descriptor, &reply,
 		     &why) == CTL_OK) {
 		service_there(rows, "settle-worker", addresses);
+		look_at_audit(rows, reply);
 		proto_free(reply);
 	} else {
 		service_away(rows, "settle-worker", buf_live(&why), addresses);

@@ -221,3 +221,17 @@ Test(books, lengths_are_not_compared_while_people_grab)
 	cr_assert(!books_at_rest(&b));
 	expect(&b, 0, NULL);
 }
+
+/* Whoever shifts money between two balances changes no activity's numbers. */
+Test(books, what_the_ledgers_audit_found_is_a_difference)
+{
+	struct books b;
+
+	sound(&b);
+	b.violations = -1; /* it has not ended yet */
+	expect(&b, 0, NULL);
+	sound(&b);
+	b.violations = 2;
+	b.first_violation = xstrndup("account 5 (user bob, CNY): balance", 34);
+	expect(&b, 1, "found 2 violations of the books; the first: account 5");
+}
