@@ -16,6 +16,9 @@ c_test(worker_kafka integration
 c_test(worker_service integration
   SOURCES integration/test_worker_service.c lib/ledger_fixture.c lib/turns.c
   LIBS settle_core)
+c_test(worker_watch integration
+  SOURCES integration/test_worker_watch.c lib/ledger_fixture.c lib/turns.c
+  LIBS settle_core)
 c_test(ledger_docs integration
   SOURCES integration/test_ledger_docs.c lib/ledger_fixture.c
   LIBS settle_core)

@@ -1,4 +1,4 @@
-/* LedgerService over Dubbo, and the watch that asks for missing claims. */
+/* LedgerService over Dubbo, and what the audit adds to its answers. */
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
@@ -7,10 +7,8 @@
 #include "lib/ledger_fixture.h"
 #include "lib/turns.h"
 #include "proto/proto_util.h"
-#include "rain/activity_service.pb-c.h"
 #include "rain/ledger_service.pb-c.h"
 #include "settle-worker/ledger_service.h"
-#include "settle-worker/watch.h"
 
 static uv_loop_t loop;
 static struct stream_hub *hub;
@@ -329,85 +327,4 @@ Test(service, refuses_what_does_not_fit_its_queue)
 	RUN_UNTIL(&loop, counts[0] + counts[1] == 50);
 	/* Two readers and four places in the queue, at the least. */
 	cr_assert_geq(counts[0], 6);
-}
-
-/* ---- The watch ---- */
-
-struct grab_service {
-	uint64_t rewound_to;
-	int rewinds;
-	int counters;
-};
-
-static void rewind_method(void *ctx, struct dubbo_call *call,
-			  struct bytes argument)
-{
-	struct grab_service *s = ctx;
-	Rain__ActivityReply r = RAIN__ACTIVITY_REPLY__INIT;
-	Rain__RewindRequest *q =
-		proto_unpack(&rain__rewind_request__descriptor, argument, 4096);
-
-	s->rewinds++;
-	s->rewound_to = q->seq;
-	proto_free(q);
-	r.outcome = RAIN__OUTCOME__DONE;
-	dubbo_reply(call, &r.base);
-}
-
-static void counters_method(void *ctx, struct dubbo_call *call,
-			    struct bytes argument)
-{
-	struct grab_service *s = ctx;
-	Rain__CountersReply r = RAIN__COUNTERS_REPLY__INIT;
-
-	(void)argument;
-	s->counters++;
-	r.outcome = RAIN__OUTCOME__DONE;
-	r.claims = 2;
-	r.claims_published = 2;
-	dubbo_reply(call, &r.base);
-}
-
-static bool always(void *ctx)
-{
-	(void)ctx;
-	return true;
-}
-
-Test(service, asks_for_a_gap_that_stays)
-{
-	static const struct dubbo_method methods[] = {
-		{ "rewind", "Lrain/RewindRequest;", rewind_method },
-		{ "counters", "Lrain/ActivityRequest;", counters_method },
-	};
-	struct grab_service s = { 0 };
-	struct dubbo_interface i = { "rain.ActivityService", "1.0.0", methods,
-				     2, &s };
-	struct dubbo_server_options so = any_port();
-	struct dubbo_server *grab;
-	struct settle_options o = { .gap_age_ms = 100,
-				    .watch_ms = 20,
-				    .counters_ms = 50,
-				    .audit_ms = 1000,
-				    .grab_timeout_ms = 1000,
-				    .grab_secret = "" };
-	struct watch_deps deps = { .loop = &loop,
-				   .hub = hub,
-				   .reads = reads,
-				   .options = &o,
-				   .caught_up = always };
-	struct watch *w;
-	bool stopped = false;
-
-	rain();
-	fixture_claim(&f, "a", "p4", "u4", 100, 4);
-	(void)fixture_apply(&f);
-	cr_assert_eq(dubbo_server_new(hub, &so, &i, 1, &grab), 0);
-	o.grab_addresses = dubbo_server_address(grab);
-	cr_assert_eq(watch_start(&deps, &w), 0);
-	RUN_UNTIL(&loop, s.rewinds >= 1 && s.counters >= 2);
-	cr_assert_eq(s.rewound_to, 2);
-	watch_stop(w, set_true, &stopped);
-	RUN_UNTIL(&loop, stopped);
-	dubbo_server_free(grab);
 }
