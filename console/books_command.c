@@ -100,6 +100,10 @@ static void print_text(const struct books *b)
 	printf("books: %" PRIu64 " difference%s\n", b->differences,
 	       b->differences == 1 ? "" : "s");
 	printf("%.*s", BYTES_FMT(buf_live(&b->report)));
+	if (!books_at_rest(b)) {
+		printf("not everything has arrived yet: --wait 60 waits for "
+		       "it\n");
+	}
 }
 
 void books_print(const struct ctl *ctl, const struct books *b)
