@@ -195,8 +195,12 @@ static struct dubbo_provider *pick(struct dubbo_client *c, int avoid)
 	struct dubbo_provider *best = NULL;
 	struct dubbo_provider *avoided = NULL;
 
+	/* Equals take turns: else many clients with little to ask would all
+	 * ask the first address. */
+	c->turn++;
 	for (size_t i = 0; i < c->provider_count; i++) {
-		struct dubbo_provider *p = &c->providers[i];
+		struct dubbo_provider *p =
+			&c->providers[(c->turn + i) % c->provider_count];
 
 		if (!dubbo_provider_ready(p) ||
 		    p->stream.queued > 2 * p->cutter.payload_max) {

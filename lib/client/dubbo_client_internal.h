@@ -59,6 +59,7 @@ struct dubbo_client {
 	char *secret;
 	char *application;
 	struct dubbo_provider *providers;
+	size_t turn; /* where the next pick begins to look */
 	size_t provider_count;
 	uint64_t next_id;
 	struct dubbo_pending *sent;    /* hash by id */

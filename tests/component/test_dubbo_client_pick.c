@@ -94,6 +94,7 @@ Test(dubbo_client_pick, a_provider_that_lets_deadlines_pass_is_asked_last)
 	struct dubbo_server *b = serve(1);
 	struct dubbo_client_options o;
 	char both[140];
+	int first;
 
 	snprintf(both, sizeof(both), "%s,%s", paths[0], paths[1]);
 	o = client_options(both);
@@ -109,8 +110,36 @@ Test(dubbo_client_pick, a_provider_that_lets_deadlines_pass_is_asked_last)
 	answer_held(0, "alive"); /* late, but it lives */
 	RUN_UNTIL(&loop,
 		  metric_value("rain_dubbo_client_late_replies_total ") == 1);
+	/* It is as good as the other again: they take turns. */
 	call_and_wait(&r, "echo");
-	cr_assert_eq(r.provider, 0);
+	first = r.provider;
+	call_and_wait(&r, "echo");
+	cr_assert_eq(first + r.provider, 1);
+	dubbo_client_free(client);
+	dubbo_server_free(a);
+	dubbo_server_free(b);
+}
+
+/* Two that are equally idle are asked in turns, not the first one always. */
+Test(dubbo_client_pick, equals_take_turns)
+{
+	struct outcome r;
+	struct dubbo_server *a = serve(0);
+	struct dubbo_server *b = serve(1);
+	struct dubbo_client_options o;
+	int asked[2] = { 0 };
+	char both[140];
+
+	snprintf(both, sizeof(both), "%s,%s", paths[0], paths[1]);
+	o = client_options(both);
+	client_start(&o);
+	RUN_UNTIL(&loop, dubbo_client_ready(client) == 2);
+	for (int i = 0; i < 10; i++) {
+		call_and_wait(&r, "echo");
+		asked[r.provider]++;
+	}
+	cr_assert_eq(asked[0], 5);
+	cr_assert_eq(asked[1], 5);
 	dubbo_client_free(client);
 	dubbo_server_free(a);
 	dubbo_server_free(b);
