@@ -56,15 +56,6 @@ static json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 	return o;
 }
 
-/* The exit code for a request that was not done. */
-static int refusal_rc(Rain__Outcome outcome)
-{
-	return outcome == RAIN__OUTCOME__UNKNOWN_OUTCOME ||
-			       outcome == RAIN__OUTCOME__UNAVAILABLE_NOW
-		       ? CTL_UNKNOWN
-		       : CTL_NO;
-}
-
 /* Print what ActivityService said; returns the exit code. */
 static int print_reply(const struct ctl *ctl, const char *words,
 		       const Rain__ActivityReply *r)

@@ -17,7 +17,7 @@ static int refused(Rain__Outcome outcome, ProtobufCBinaryData message,
 		   struct buf *why)
 {
 	buf_put_bytes(why, from_pb(message));
-	return outcome == RAIN__OUTCOME__UNAVAILABLE_NOW ? CTL_UNKNOWN : CTL_NO;
+	return refusal_rc(outcome);
 }
 
 static int read_activity(struct ctl *ctl, struct books *b, struct buf *why)

@@ -218,3 +218,11 @@ const char *ctl_kafka(const struct ctl *ctl, const char *name)
 	}
 	return "";
 }
+
+int refusal_rc(Rain__Outcome outcome)
+{
+	return outcome == RAIN__OUTCOME__UNKNOWN_OUTCOME ||
+			       outcome == RAIN__OUTCOME__UNAVAILABLE_NOW
+		       ? CTL_UNKNOWN
+		       : CTL_NO;
+}

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "client/dubbo_client.h"
 #include "net/stream.h"
+#include "rain/activity_service.pb-c.h"
 
 /* How rainctl ends. */
 enum {
@@ -75,5 +76,9 @@ extern const struct dubbo_target ctl_get, ctl_list, ctl_counters, ctl_claims,
 /** What the Kafka section says, or the value of one of its keys ("" if it is
  * not there). */
 const char *ctl_kafka(const struct ctl *ctl, const char *name);
+
+/** How rainctl ends when ActivityService answered with this refusal: CTL_UNKNOWN
+ * if it may be asked again, else CTL_NO. */
+int refusal_rc(Rain__Outcome outcome);
 
 #endif

@@ -29,10 +29,7 @@ static int outcome(const Rain__ActivityReply *r, struct buf *why)
 		return CTL_OK;
 	}
 	buf_put_bytes(why, from_pb(r->message));
-	return r->outcome == RAIN__OUTCOME__UNAVAILABLE_NOW ||
-			       r->outcome == RAIN__OUTCOME__UNKNOWN_OUTCOME
-		       ? CTL_UNKNOWN
-		       : CTL_NO;
+	return refusal_rc(r->outcome);
 }
 
 /* One step of ActivityService. */
