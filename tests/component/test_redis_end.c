@@ -26,16 +26,6 @@ static void teardown(void)
 
 TestSuite(redis_end, .init = setup, .fini = teardown);
 
-/* Answers a command with the text that follows its first word: "SAY +x". */
-static void say_cb(struct fake_conn *c, const redisReply *command)
-{
-	for (size_t i = 1; i < command->elements; i++) {
-		fake_say(c, i > 1 ? " " : "");
-		fake_say(c, fake_word(command, i));
-	}
-	fake_say(c, "\r\n");
-}
-
 static struct fake_conn *last;
 
 static void keep_cb(struct fake_conn *c, const redisReply *command)
@@ -159,7 +149,7 @@ Test(redis_end, free_from_a_callback)
 	struct bytes say[] = { BYTES("SAY"), BYTES("+x") };
 	struct answer behind;
 
-	f.on_command = say_cb;
+	f.on_command = fake_repeat;
 	freed_calls = 0;
 	start(NULL);
 	rig_ready(&g, true);

@@ -27,16 +27,6 @@ static void teardown(void)
 
 TestSuite(redis_fake, .init = setup, .fini = teardown);
 
-/* Answers a command with the text that follows its first word: "SAY +x". */
-static void say_cb(struct fake_conn *c, const redisReply *command)
-{
-	for (size_t i = 1; i < command->elements; i++) {
-		fake_say(c, i > 1 ? " " : "");
-		fake_say(c, fake_word(command, i));
-	}
-	fake_say(c, "\r\n");
-}
-
 /* ---- The table ---- */
 
 static const struct {
@@ -68,7 +58,7 @@ static const struct {
 
 Test(redis_fake, every_row)
 {
-	f.on_command = say_cb;
+	f.on_command = fake_repeat;
 	start(NULL);
 	rig_ready(&g, true);
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -108,7 +98,7 @@ Test(redis_fake, no_master_all_that_was_sent_gets_its_own_answer)
 	fake_say(last, "+before\r\n-READONLY You can't write\r\n");
 	rig_answer(&g, &a[1]);
 	cr_assert_not(redis_ready(g.redis));
-	f.on_command = say_cb;
+	f.on_command = fake_repeat;
 	rig_send(&g, &a[4], 9000, "SAY +elsewhere");
 	rig_spin(&g, 20);
 	cr_assert_eq(f.accepted, 1);
@@ -134,7 +124,7 @@ static void script_cb(struct fake_conn *c, const redisReply *command)
 		has_script = true;
 		evals++;
 	} else if (strcmp(fake_word(command, 0), "EVALSHA") != 0) {
-		say_cb(c, command);
+		fake_repeat(c, command);
 		return;
 	} else if (!has_script) {
 		fake_say(c, "-NOSCRIPT No matching script.\r\n");
@@ -314,7 +304,7 @@ Test(redis_fake, silence_ends_the_connection)
 	rig_send(&g, &a, 9000, "GET a");
 	rig_answer(&g, &a);
 	cr_assert_eq(a.outcome, REDIS_UNKNOWN);
-	f.on_command = say_cb;
+	f.on_command = fake_repeat;
 	cr_assert_str_eq(rig_ask(&g, &b, "SAY +b"), "b");
 	cr_assert_eq(f.accepted, 2);
 }
@@ -349,7 +339,7 @@ Test(redis_fake, what_is_no_resp_ends_the_connection)
 	start(NULL);
 	rig_ask(&g, &a, "GET a");
 	cr_assert_eq(a.outcome, REDIS_UNKNOWN);
-	f.on_command = say_cb;
+	f.on_command = fake_repeat;
 	cr_assert_str_eq(rig_ask(&g, &b, "SAY +b"), "b");
 	cr_assert_eq(f.accepted, 2);
 }

@@ -30,16 +30,6 @@ static void teardown(void)
 
 TestSuite(redis_hello, .init = setup, .fini = teardown);
 
-/* Answers a command with the text that follows its first word: "SAY +x". */
-static void say_cb(struct fake_conn *c, const redisReply *command)
-{
-	for (size_t i = 1; i < command->elements; i++) {
-		fake_say(c, i > 1 ? " " : "");
-		fake_say(c, fake_word(command, i));
-	}
-	fake_say(c, "\r\n");
-}
-
 /* ---- Hello ---- */
 
 static char hello_url[8192];
@@ -120,7 +110,7 @@ Test(redis_hello, wrong_password_is_tried_slowly_and_never_logged)
 	/* Once it lets us in, what waited goes through. */
 	f.auth = NULL;
 	f.ping = NULL;
-	f.on_command = say_cb;
+	f.on_command = fake_repeat;
 	rig_answer(&g, &a);
 	cr_assert_eq(a.outcome, REDIS_DONE);
 }
@@ -131,7 +121,7 @@ Test(redis_hello, loading_is_polled_while_commands_wait)
 	struct answer expires;
 
 	f.ping = "-LOADING Redis is loading the dataset in memory\r\n";
-	f.on_command = say_cb;
+	f.on_command = fake_repeat;
 	start(NULL);
 	rig_send(&g, &waits, 5000, "SAY +hello");
 	rig_send(&g, &expires, 50, "SAY +late");
@@ -154,7 +144,7 @@ Test(redis_hello, loading_in_the_middle_stops_sending)
 	struct answer a;
 	struct answer b;
 
-	f.on_command = say_cb;
+	f.on_command = fake_repeat;
 	start(NULL);
 	rig_ready(&g, true);
 	f.ping = "-LOADING again\r\n";

@@ -146,3 +146,12 @@ void fake_close(struct fake *f)
 	(void)unlink(f->url + strlen("unix:"));
 	(void)rmdir(f->dir);
 }
+
+void fake_repeat(struct fake_conn *c, const redisReply *command)
+{
+	for (size_t i = 1; i < command->elements; i++) {
+		fake_say(c, i > 1 ? " " : "");
+		fake_say(c, fake_word(command, i));
+	}
+	fake_say(c, "\r\n");
+}

@@ -56,4 +56,8 @@ void fake_hang_up(struct fake_conn *c);
 /** Argument i of a command, "" if it has none. */
 const char *fake_word(const redisReply *command, size_t i);
 
+/** For on_command: answers with the text that follows the first word of the
+ * command, "SAY +x". */
+void fake_repeat(struct fake_conn *c, const redisReply *command);
+
 #endif
