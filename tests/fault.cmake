@@ -1,0 +1,1 @@
+# The torture: real programs, faults between them, one checker.

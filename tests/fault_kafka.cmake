@@ -1,0 +1,1 @@
+# What happens to Kafka and to the ledger, on whole stacks.

@@ -1,0 +1,1 @@
+# What happens to Redis in production, on whole stacks.

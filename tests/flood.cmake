@@ -1,0 +1,1 @@
+# More than the system can do; stops and reloads under load.

@@ -1,0 +1,1 @@
+# Limits of the gateway, slow and dead peers.
