@@ -102,6 +102,12 @@ must_check int config_finish(struct config *c);
 void config_init_like(struct config *fresh, const struct config *c);
 size_t config_apply(struct config *c, struct config *fresh);
 
+/** Write the values that c has for the keys of one table into a struct such as
+ * the table describes, only those marked CONFIG_LIVE if so asked. Strings are
+ * borrowed from c. So a reading can be judged before anybody follows it. */
+void config_copy_out(const struct config *c, const struct config_key *keys,
+		     bool live_only, void *values);
+
 /** Every key with its value and where that came from; secrets as ***. */
 void config_dump(const struct config *c, FILE *out);
 

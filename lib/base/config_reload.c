@@ -8,6 +8,19 @@ void config_init_like(struct config *fresh, const struct config *c)
 	config_init(fresh, c->keys, NULL, c->pass_section);
 }
 
+void config_copy_out(const struct config *c, const struct config_key *keys,
+		     bool live_only, void *values)
+{
+	for (const struct config_key *k = keys; k->name != NULL; k++) {
+		struct config_entry out = *config_find(c, k->name);
+
+		if (!live_only || (k->flags & CONFIG_LIVE) != 0) {
+			out.slot = (char *)values + k->offset;
+			config_publish(&out);
+		}
+	}
+}
+
 static bool differs(const struct config_entry *a, const struct config_entry *b)
 {
 	if (a->key->type == CONFIG_STRING || a->key->type == CONFIG_CHOICE) {

@@ -153,7 +153,7 @@ static void hup_cb(uv_signal_t *handle, int signum)
 	struct service_state *st = handle->data;
 
 	(void)signum;
-	if (!service_config_reload(&st->config, &st->args)) {
+	if (!service_config_reload(st->rt.svc, &st->config, &st->args)) {
 		return;
 	}
 	service_log_setup(st->rt.svc, &st->common);

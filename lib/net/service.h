@@ -32,8 +32,10 @@ struct service {
 	const char *pass_section; /* "kafka" or NULL */
 	/** What the table of keys can't say of the values, and --check-config
 	 * and a start must know: append "key: what is wrong; what is allowed"
-	 * and a newline for each problem. Reads files, connects nowhere. NULL:
-	 * nothing more to check. */
+	 * and a newline for each problem. Reads files, connects nowhere. SIGHUP
+	 * asks it about the values to come: svc is a copy then, with options
+	 * of its own, and one problem keeps all old values. NULL: nothing more
+	 * to check. */
 	void (*validate)(const struct service *svc,
 			 const struct config_pair *pairs, size_t pair_count,
 			 struct buf *problems);

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -218,13 +219,52 @@ static void log_problems(struct bytes lines)
 	}
 }
 
-bool service_config_reload(struct config *c, const struct service_args *args)
+/* How large the struct that keys describe must be at least. */
+static size_t values_size(const struct config_key *keys)
+{
+	size_t size = 0;
+
+	for (const struct config_key *k = keys; k->name != NULL; k++) {
+		if (k->offset + sizeof(int64_t) > size) {
+			size = k->offset + sizeof(int64_t);
+		}
+	}
+	return size;
+}
+
+/* What a start checks, of the reading as it stands and of what would be in
+ * force after it: the live keys of fresh, the others of c. */
+static bool fresh_is_fit(const struct service *svc, const struct config *c,
+			 struct config *fresh)
+{
+	struct service_options common;
+	struct service shadow = *svc;
+	bool ok;
+
+	_Static_assert(sizeof(int64_t) >= sizeof(const char *),
+		       "values_size() takes it for the largest value");
+	shadow.options = xcalloc(1, values_size(svc->keys) + 1);
+	config_copy_out(fresh, svc->keys, false, shadow.options);
+	config_copy_out(fresh, common_keys, false, &common);
+	ok = service_config_check(&shadow, fresh, &common) == 0;
+	if (ok) {
+		config_copy_out(c, svc->keys, false, shadow.options);
+		config_copy_out(fresh, svc->keys, true, shadow.options);
+		ok = service_config_check(&shadow, fresh, &common) == 0;
+	}
+	free(shadow.options);
+	return ok;
+}
+
+bool service_config_reload(const struct service *svc, struct config *c,
+			   const struct service_args *args)
 {
 	struct config fresh;
 	bool ok;
 
 	config_init_like(&fresh, c);
-	ok = service_config_read(&fresh, args) == 0;
+	ok = service_config_read(&fresh, args) == 0 &&
+	     fresh_is_fit(svc, c, &fresh);
 	if (ok) {
 		size_t n = config_apply(c, &fresh);
 
@@ -232,6 +272,7 @@ bool service_config_reload(struct config *c, const struct service_args *args)
 			 log_int("changed", (int64_t)n));
 	} else {
 		log_problems(buf_live(&fresh.errors));
+		log_error("the configuration stays as it was");
 	}
 	config_close(&fresh);
 	return ok;

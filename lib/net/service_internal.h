@@ -74,9 +74,11 @@ must_check int service_config_read(struct config *c,
 must_check int service_config_check(const struct service *svc, struct config *c,
 				    const struct service_options *common);
 
-/** SIGHUP: take over the live keys of a fresh reading. False after logging
- * every problem: nothing has changed then. */
-must_check bool service_config_reload(struct config *c,
+/** SIGHUP: take over the live keys of a fresh reading, which a start must
+ * accept as well. False after logging every problem: nothing has changed
+ * then. */
+must_check bool service_config_reload(const struct service *svc,
+				      struct config *c,
 				      const struct service_args *args);
 
 /** Let the log follow common. */

@@ -37,7 +37,11 @@ static const struct config_key keys[] = {
 static void validate(const struct service *svc, const struct config_pair *pairs,
 		     size_t pair_count, struct buf *problems)
 {
-	(void)svc;
+	const struct options *o = svc->options;
+
+	if (o->live > o->fixed_max) {
+		buf_printf(problems, "host.live: is above host.fixed_max\n");
+	}
 	for (size_t i = 0; i < pair_count; i++) {
 		if (strcmp(pairs[i].name, "never") == 0) {
 			buf_printf(problems,

@@ -279,6 +279,29 @@ Test(service, reloads_live_keys)
 	expect_exit(0);
 }
 
+/* What a start would refuse a reload refuses too, all of it; and so what
+ * would only come of the new live keys beside the old others. */
+Test(service, reloads_all_or_nothing)
+{
+	write_ini("[host]\nlive = 2\n");
+	RUN("--config", ini);
+	expect_text("event=started");
+	write_ini("[host]\nlive = 3\n[kafka]\nnever = 1\n");
+	process_signal(&host, SIGHUP);
+	expect_text("kafka.never: is not so");
+	expect_text("event=\"the configuration stays as it was\"");
+	write_ini("[host]\nlive = 8\nfixed_max = 8\n[log]\nlevel = error\n");
+	process_signal(&host, SIGHUP);
+	expect_text("host.live: is above host.fixed_max");
+	write_ini("[host]\nlive = 4\n");
+	process_signal(&host, SIGHUP);
+	expect_text("event=\"reload seen\" live=4 fixed_max=7");
+	cr_assert_null(strstr(process_text(&host), "live=3"));
+	cr_assert_null(strstr(process_text(&host), "live=8"));
+	process_signal(&host, SIGTERM);
+	expect_exit(0);
+}
+
 Test(service, a_failed_start_exits_2)
 {
 	RUN("--set", "host.mode=no_start");
