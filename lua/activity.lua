@@ -42,10 +42,18 @@ local function wrong_state(sentence)
 end
 
 local function wrong_counts()
-	return head('COUNTS', 'packets ' .. call('LLEN', PACKETS) ..
-		', claims ' .. call('LLEN', CLAIMS) .. ', users ' ..
-		call('HLEN', USERS) .. ' do not fit the ' ..
-		(meta.packets or 'unknown number of') .. ' packets of the activity')
+	return head('COUNTS', miscounted() or call('LLEN', PACKETS) ..
+		' packets are not what the step expects')
+end
+
+-- Who goes on after a halt accepts the events that are there.
+local function accept_events(fields)
+	if state == 'HALTED' then
+		fields[#fields + 1] = 'events_missing'
+		fields[#fields + 1] = (tonumber(meta.events_missing) or 0) +
+			events_missing()
+	end
+	return fields
 end
 
 -- A change of state that carries nothing but a reason.
@@ -57,7 +65,11 @@ local function move(from, to, kind, reason)
 		return wrong_state()
 	end
 	reason = reason or ARGV[3] or ''
-	return change(to, { 'reason', reason }, kind, 'reason', reason)
+	local fields = accept_events({ 'reason', reason })
+	if to == 'CANCELLED' then
+		fields[3], fields[4] = 'cancelled_ms', now
+	end
+	return change(to, fields, kind, 'reason', reason)
 end
 
 local steps = {}
@@ -141,9 +153,10 @@ function steps.close()
 		call('HDEL', META, 'leftover_cents')
 	end
 	local made, left = call('LLEN', CLAIMS), call('LLEN', PACKETS)
-	return change('CLOSED', { 'reason', ARGV[3] or '', 'final_claims', made,
-		'final_left', left, 'final_users', call('HLEN', USERS) }, 'closed',
-		'claims', made, 'packets_left', left, 'seed', meta.seed or '')
+	return change('CLOSED', accept_events({ 'reason', ARGV[3] or '',
+		'final_claims', made, 'final_left', left, 'final_users',
+		call('HLEN', USERS) }), 'closed', 'claims', made, 'packets_left',
+		left, 'seed', meta.seed or '')
 end
 
 function steps.counted()
@@ -180,15 +193,10 @@ end
 local checks = {}
 
 function checks.counts()
-	local left, made = try('LLEN', PACKETS), try('LLEN', CLAIMS)
-	local have = try('HLEN', USERS)
-	if type(left) ~= 'number' or type(made) ~= 'number' or
-		type(have) ~= 'number' then
+	if not type_ok(PACKETS, USERS, CLAIMS, RELAY) then
 		return 'a key of the activity has the wrong type'
 	end
-	if not counts_hold() then
-		return wrong_counts()[5]
-	end
+	return miscounted()
 end
 
 function checks.claim(seq, text)
@@ -214,10 +222,19 @@ function steps.halt()
 	if state == 'HALTED' then
 		return head('ALREADY', 'is HALTED already')
 	end
-	if state ~= 'OPEN' and state ~= 'PAUSED' and state ~= 'CLOSED' then
-		return wrong_state()
+	local reason = nil
+	if state == 'OPEN' or state == 'PAUSED' or state == 'CLOSED' then
+		reason = checks[ARGV[3]](ARGV[4], ARGV[5])
+	else
+		-- The state itself may be what somebody wrote.
+		reason = type_ok(PACKETS, USERS, CLAIMS, RELAY) and
+			contradiction(state, call('LLEN', CLAIMS) +
+			call('HLEN', USERS), nil, meta.settled_ms)
+		if not reason then
+			return wrong_state()
+		end
+		reason = 'the state is ' .. state .. ', but ' .. reason
 	end
-	local reason = checks[ARGV[3]](ARGV[4], ARGV[5])
 	if not reason then
 		return head('DIFFERENT', 'the check holds: not halted')
 	end
@@ -248,8 +265,8 @@ function steps.unlink()
 		return wrong_state()
 	end
 	local cursors = call('HMGET', RELAY, 'claims', 'events')
-	if tonumber(cursors[1] or 0) ~= call('LLEN', CLAIMS) or
-		tonumber(cursors[2] or 0) ~= call('LLEN', EVENTS) then
+	if tonumber(count_of(cursors[1])) ~= call('LLEN', CLAIMS) or
+		tonumber(count_of(cursors[2])) ~= call('LLEN', EVENTS) then
 		return head('ORDER', 'not everything is published yet')
 	end
 	if not allowed({ 'UNLINK', PACKETS, USERS, CLAIMS, EVENTS }) then

@@ -12,7 +12,8 @@ if count > users_max then
 end
 
 local m = try('HMGET', META, 'schema', 'state', 'revision', 'incarnation',
-	'packets', 'start_ms', 'end_ms', 'tranche_ends', 'unlinked')
+	'packets', 'start_ms', 'end_ms', 'tranche_ends', 'unlinked',
+	'final_claims', 'settled_ms', 'cancelled_ms')
 if m.err then
 	return { refusal(m.err), now, 0, '', 0, 0, 0, 0 }
 end
@@ -21,6 +22,11 @@ if m[1] ~= '1' then
 	local code = call('HLEN', META) == 0 and 'NO_META' or 'SCHEMA'
 	return { code, now, revision or 0, state or '', 0, 0, 0, 0 }
 end
+-- Who can't tell where it stands says nothing final.
+if not state_known[state or ''] or
+	not string.find(revision or '', '^%d+$') then
+	return { 'SCHEMA', now, 0, '', 0, 0, 0, 0 }
+end
 if m[9] then
 	return { 'UNLINKED', now, revision, state, 0, 0, 0, 0 }
 end
@@ -28,8 +34,9 @@ end
 -- These two read the types on the way: a TYPE for each key would cost more.
 local left, made = try('LLEN', PACKETS), try('LLEN', CLAIMS)
 local have = try('HLEN', USERS)
-for _, length in ipairs({ left, made, have }) do
-	if type(length) == 'table' then
+local relay = try('HMGET', RELAY, 'claims', 'w:' .. ARGV[1])
+for _, length in ipairs({ left, made, have, relay }) do
+	if type(length) == 'table' and length.err then
 		return { refusal(length.err), now, revision, state, 0, 0, 0, 0 }
 	end
 end
@@ -42,6 +49,10 @@ end
 local wait = starts > now and starts - now or 0
 local early = state == 'CREATED' or state == 'LOADING' or state == 'LOADED'
 local cancelled = state == 'CANCELLED'
+-- What is published has been claimed, and claims do not go away.
+local published = tonumber(relay[1] or 0) or made + 1
+local absurd = published > made or
+	contradiction(state, made + have, m[10], m[11], m[12])
 
 if not early and not cancelled and m[4] ~= incarnation() then
 	return { 'INCARNATION', now, revision, state, 0, 0, 0, 0 }
@@ -50,13 +61,17 @@ end
 -- What somebody without a claim is told; nil where a packet can be won.
 -- A halted activity has been found out already: its counts are not news.
 local code, closed_to_all = 'OK', nil
-if early then
+if absurd and state ~= 'HALTED' then
+	code, closed_to_all = 'COUNTS', BUSY
+elseif early then
 	closed_to_all = NOT_STARTED
 elseif cancelled then
 	closed_to_all = ENDED
 elseif state == 'HALTED' then
 	closed_to_all = PAUSED
-elseif left + made ~= total or have ~= made then
+elseif (left + made ~= total or have ~= made) and
+	(m[5] or state ~= 'SETTLED') then
+	-- What was cancelled before it was loaded has no number of packets.
 	code, closed_to_all = 'COUNTS', BUSY
 elseif state == 'CLOSED' or state == 'SETTLED' then
 	closed_to_all = ENDED

@@ -18,6 +18,28 @@ local function incarnation()
 		string.sub(info, repl + 1, repl + 40)
 end
 
+local state_known = { CREATED = true, LOADING = true, LOADED = true,
+	OPEN = true, PAUSED = true, HALTED = true, CLOSED = true,
+	SETTLED = true, CANCELLED = true }
+
+-- What no step writes together: somebody else changed the state. claims is
+-- how many there are; the others are fields of meta, false or nil if missing.
+local function contradiction(state, claims, closed, settled, cancelled)
+	if state == 'OPEN' or state == 'PAUSED' or state == 'CLOSED' then
+		if cancelled then
+			return 'it was cancelled'
+		elseif closed and state ~= 'CLOSED' then
+			return 'it was closed'
+		elseif not closed and state == 'CLOSED' then
+			return 'nothing closed it'
+		end
+	elseif state == 'SETTLED' then
+		return not settled and 'nothing settled it' or nil
+	elseif state ~= 'HALTED' and claims > 0 then
+		return 'it has claims'
+	end
+end
+
 -- The code for a read that failed inside redis.pcall.
 local function refusal(err)
 	return string.find(err, 'WRONGTYPE', 1, true) and 'TYPE' or 'ACL'

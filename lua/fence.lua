@@ -52,9 +52,9 @@ local function missing(claims, least_revision)
 	elseif tonumber(revision) < tonumber(least_revision) then
 		return 'the ledger knows revision ' .. least_revision ..
 			', here is ' .. revision
-	elseif made < tonumber(cursor[1] or 0) then
+	elseif made < tonumber(count_of(cursor[1])) then
 		return cursor[1] .. ' claims were published, here are ' .. made
-	elseif told < tonumber(cursor[2] or 0) then
+	elseif told < tonumber(count_of(cursor[2])) then
 		return cursor[2] .. ' events were published, here are ' .. told
 	end
 end
@@ -80,18 +80,16 @@ function steps.stamp()
 	end
 	local counted = { LOADED = true, OPEN = true, PAUSED = true,
 		CLOSED = true }
-	if counted[state] and not counts_hold() then
-		return head('COUNTS', 'packets ' .. call('LLEN', PACKETS) ..
-			', claims ' .. call('LLEN', CLAIMS) .. ', users ' ..
-			call('HLEN', USERS) .. ' do not fit the ' ..
-			(meta.packets or '0') .. ' packets of the activity')
+	local wrong = counted[state] and miscounted()
+	if wrong then
+		return head('COUNTS', wrong)
 	end
 	if #silent > 0 then
 		if relay.fence_for ~= this then
 			relay.fence_since = now
 			call('HSET', RELAY, 'fence_for', this, 'fence_since', now)
 		end
-		local over = relay.fence_since + ARGV[6]
+		local over = count_of(relay.fence_since) + ARGV[6]
 		if now < over then
 			return head('WITNESS', #silent .. ' of those who served it ' ..
 				'have not confirmed what they saw', over - now, #silent,

@@ -35,14 +35,8 @@ end
 
 local n = #winners
 local witness = ARGV[1] ~= '' and 'w:' .. ARGV[1]
-if witness then
-	local seen = try('HGET', RELAY, witness)
-	if type(seen) == 'table' then
-		return { refusal(seen.err), now, revision, state, 0, 0, 0, 0 }
-	end
-	if seen then
-		witness = false
-	end
+if relay[2] then
+	witness = false
 end
 if witness and not allowed({ 'HSET', RELAY, witness, '0' }) or
 	n > 0 and not allowed({ 'RPOP', PACKETS, '1' },

@@ -16,6 +16,10 @@ if state ~= 'LOADING' then
 	return head('STATE', call('LLEN', PACKETS))
 end
 local length = call('LLEN', PACKETS)
+if call('LLEN', CLAIMS) + call('HLEN', USERS) > 0 then
+	-- The state is a stranger's: packets of these claims would come again.
+	return head('COUNTS', length)
+end
 if length ~= offset or offset + n > tonumber(field('count')) then
 	return head('ORDER', length)
 end

@@ -14,9 +14,9 @@ end
 
 local r = call('HMGET', RELAY, 'owner', 'lease_until', 'generation', 'claims',
 	'events')
-local owned_by, lease_until = r[1] or '', r[2] or '0'
-local at_generation = r[3] or '0'
-local claims_at, events_at = r[4] or '0', r[5] or '0'
+local owned_by, lease_until = r[1] or '', count_of(r[2])
+local at_generation = count_of(r[3])
+local claims_at, events_at = count_of(r[4]), count_of(r[5])
 local ours = owned_by ~= '' and owned_by == owner and
 	at_generation == generation
 
@@ -31,8 +31,8 @@ local function write(...)
 	call('HSET', RELAY, ...)
 	r = call('HMGET', RELAY, 'owner', 'lease_until', 'generation', 'claims',
 		'events')
-	lease_until, at_generation = r[2] or '0', r[3] or '0'
-	claims_at, events_at = r[4] or '0', r[5] or '0'
+	lease_until, at_generation = count_of(r[2]), count_of(r[3])
+	claims_at, events_at = count_of(r[4]), count_of(r[5])
 	return answer('OK')
 end
 

@@ -12,7 +12,8 @@ if meta.unlinked then
 end
 local counted = { LOADED = true, OPEN = true, PAUSED = true, CLOSED = true,
 	HALTED = true, SETTLED = true }
-if not code and counted[state] and meta.packets and not counts_hold() then
+if not code and (counted[state] and (meta.packets or state ~= 'SETTLED') or
+	call('LLEN', CLAIMS) > 0) and not counts_hold() then
 	code = 'COUNTS'
 end
 
@@ -33,14 +34,19 @@ local r = call('HMGET', RELAY, 'owner', 'lease_until', 'generation', 'claims',
 	'events')
 local claims_at, events_at = tonumber(ARGV[1]), tonumber(ARGV[3])
 if claims_at < 0 then
-	claims_at = tonumber(r[4] or 0)
+	claims_at = tonumber(count_of(r[4]))
 end
 if events_at < 0 then
-	events_at = tonumber(r[5] or 0)
+	events_at = tonumber(count_of(r[5]))
 end
 local made, told = call('LLEN', CLAIMS), call('LLEN', EVENTS)
-return head(code or 'OK', r[1] or '', r[2] or '0', r[3] or '0', r[4] or '0',
-	r[5] or '0', made, told,
+local events_most = tonumber(ARGV[4])
+if events_missing() ~= 0 then
+	-- One of them is a stranger's, or one is gone: a person must look.
+	events_most = 0
+end
+return head(code or 'OK', r[1] or '', count_of(r[2]), count_of(r[3]),
+	count_of(r[4]), count_of(r[5]), made, told,
 	after(CLAIMS, made, claims_at, tonumber(ARGV[2])),
-	after(EVENTS, told, events_at, tonumber(ARGV[4])),
+	after(EVENTS, told, events_at, events_most),
 	call('LLEN', PACKETS), call('HLEN', USERS))
