@@ -1,0 +1,488 @@
+/*
+ * A crowd that does not wait: taps leave at a given rate, whatever becomes of
+ * those before them, so that an overload is one. What latency is counts from
+ * the moment a tap was due. With in_flight= in place of rate= it taps as fast
+ * as answers come, which tells the best rate.
+ *
+ *   flood GATEWAYS KEYS ACTIVITY [NAME=VALUE]...
+ *
+ *   rate=N          taps a second            in_flight=N   of a connection
+ *   seconds=N       how long                 warm=N        of these, not counted
+ *   connections=N   with the scope front     users=N       who take turns
+ *   retry=honour|ignore|never                when a tap was refused
+ *   not_after=MS    how long a tap is worth something
+ *
+ * Prints one JSON object.
+ */
+#include "bench/flood.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/rand.h"
+#include "proto/proto_util.h"
+#include "token/token.h"
+
+enum {
+	TICK_MS = 1,
+	ANSWERS_MS = 15000, /* how long the last answers may take */
+	AGAIN_MS = 500,     /* at most until a lost connection comes back */
+	AT_ONCE_MAX = 2000, /* taps of one tick, so that answers are read */
+};
+
+static void stop(const char *why)
+{
+	(void)fprintf(stderr, "flood: %s\n", why);
+	exit(1);
+}
+
+/* ---- Taps ---- */
+
+static void tap_later(struct flood *f, struct flood_user *u, uint64_t ms)
+{
+	uint64_t slots = ms / FLOOD_SLOT_MS + 1;
+
+	if (slots >= FLOOD_SLOTS) {
+		slots = FLOOD_SLOTS - 1;
+	}
+	u->away = true;
+	if (u->waits) {
+		return;
+	}
+	u->waits = true;
+	u->next = f->slots[(f->slot + slots) % FLOOD_SLOTS];
+	f->slots[(f->slot + slots) % FLOOD_SLOTS] = u;
+}
+
+static bool has_room(const struct flood_connection *c)
+{
+	/* An answer that is long in coming keeps its place. */
+	return c->up &&
+	       c->taps[(c->client.last_seq + 1) % FLOOD_SEQS].due_us == 0;
+}
+
+static struct flood_connection *pick(struct flood *f)
+{
+	for (uint64_t i = 0; i < f->options.connections; i++) {
+		struct flood_connection *c =
+			&f->connections[f->next_connection++ %
+					f->options.connections];
+
+		if (has_room(c)) {
+			return c;
+		}
+	}
+	return NULL;
+}
+
+/* The next user who is not waiting for something; a crowd that is too small
+ * taps all the same. */
+static struct flood_user *next_user(struct flood *f)
+{
+	struct flood_user *u = NULL;
+
+	for (int i = 0; i < 64; i++) {
+		u = &f->users[f->next_user++ % f->options.users];
+		if (!u->away) {
+			break;
+		}
+	}
+	return u;
+}
+
+static void tap(struct flood_connection *c, struct flood_user *u,
+		uint64_t due_us)
+{
+	struct flood *f = c->flood;
+	char name[32];
+	int64_t not_after = 0;
+	struct flood_tap *t;
+	uint64_t seq;
+
+	(void)snprintf(name, sizeof name, "u-%07zu", (size_t)(u - f->users));
+	if (f->options.not_after > 0) {
+		not_after = app_client_server_ms(&c->client) +
+			    (int64_t)f->options.not_after;
+	}
+	seq = app_client_grab(&c->client, bytes_str(f->options.activity),
+			      bytes_str(name), u->attempt, not_after);
+	t = &c->taps[seq % FLOOD_SEQS];
+	*t = (struct flood_tap){ .due_us = due_us, .seq = seq, .user = u };
+	u->away = true;
+	c->open++;
+	f->sent++;
+}
+
+static bool over(const struct flood *f)
+{
+	return clock_mono_us() >= f->ends_us;
+}
+
+/* Those whose time to tap again has come. */
+static void tap_again(struct flood *f, uint64_t now)
+{
+	uint64_t slot = (now - f->began_us) / 1000 / FLOOD_SLOT_MS;
+
+	while (f->slot < slot) {
+		struct flood_user *u = f->slots[++f->slot % FLOOD_SLOTS];
+
+		f->slots[f->slot % FLOOD_SLOTS] = NULL;
+		while (u != NULL) {
+			struct flood_user *next = u->next;
+			struct flood_connection *c = pick(f);
+
+			u->away = false;
+			u->waits = false;
+			if (c != NULL && !over(f)) {
+				f->again++;
+				tap(c, u, now);
+			}
+			u = next;
+		}
+	}
+}
+
+static void tap_on_time(struct flood *f, uint64_t now)
+{
+	uint64_t due = (now - f->began_us) * f->options.rate / 1000000;
+	uint64_t first = f->sent - f->again + f->unsent;
+
+	for (uint64_t n = first; n < due && n < first + AT_ONCE_MAX; n++) {
+		struct flood_connection *c = pick(f);
+
+		if (c == NULL) {
+			f->unsent++;
+			continue;
+		}
+		tap(c, next_user(f),
+		    f->began_us + n * 1000000 / f->options.rate);
+	}
+}
+
+static void leave(struct flood *f)
+{
+	f->leaving = true;
+	(void)uv_timer_stop(&f->tick);
+	for (uint64_t i = 0; i < f->options.connections; i++) {
+		app_client_close(&f->connections[i].client);
+		uv_close((uv_handle_t *)&f->connections[i].again, NULL);
+	}
+	uv_close((uv_handle_t *)&f->tick, NULL);
+}
+
+static void tick_cb(uv_timer_t *timer)
+{
+	struct flood *f = timer->data;
+	uint64_t now = clock_mono_us();
+	uint64_t open = 0;
+
+	if (f->began_us == 0) {
+		return;
+	}
+	tap_again(f, now);
+	if (!over(f)) {
+		if (f->options.rate > 0) {
+			tap_on_time(f, now);
+		}
+		return;
+	}
+	for (uint64_t i = 0; i < f->options.connections; i++) {
+		open += f->connections[i].open;
+	}
+	if (open == 0 || now > f->ends_us + ANSWERS_MS * 1000) {
+		leave(f);
+	}
+}
+
+/* ---- Answers ---- */
+
+/* NULL if nobody asked for it. */
+static struct flood_user *take_tap(struct flood_connection *c, uint64_t seq,
+				   uint64_t *due_us)
+{
+	struct flood_tap *t = &c->taps[seq % FLOOD_SEQS];
+
+	if (t->due_us == 0 || t->seq != seq) {
+		c->flood->strange++;
+		return NULL;
+	}
+	*due_us = t->due_us;
+	t->due_us = 0;
+	t->user->away = false;
+	c->open--;
+	return t->user;
+}
+
+static void go_on(struct flood_connection *c)
+{
+	struct flood *f = c->flood;
+
+	while (f->options.rate == 0 && !over(f) && has_room(c) &&
+	       c->open < f->options.in_flight) {
+		tap(c, next_user(f), clock_mono_us());
+	}
+}
+
+static void on_grab(struct app_client *client, uint64_t seq,
+		    const Rain__GrabReply *m)
+{
+	struct flood_connection *c = client->ctx;
+	struct flood *f = c->flood;
+	uint64_t due_us = 0;
+	struct flood_user *u = take_tap(c, seq, &due_us);
+
+	if (u == NULL) {
+		return;
+	}
+	flood_count(f, m, clock_mono_us() - due_us);
+	u->attempt = m->status == RAIN__STATUS__PENDING ? 1 : u->attempt;
+	if (!flood_executed((unsigned)m->status) &&
+	    f->options.retry != RETRY_NEVER) {
+		tap_later(f, u,
+			  f->options.retry == RETRY_HONOUR ? m->retry_after_ms
+							   : 0);
+	}
+	go_on(c);
+}
+
+static void on_error(struct app_client *client, uint64_t seq,
+		     const Rain__Error *m)
+{
+	struct flood_connection *c = client->ctx;
+	uint64_t due_us;
+
+	(void)m;
+	if (seq != 0 && take_tap(c, seq, &due_us) != NULL) {
+		c->flood->errors++;
+	}
+}
+
+/* ---- Connections ---- */
+
+static void begin(struct flood *f)
+{
+	f->began_us = clock_mono_us();
+	f->count_from_us = f->began_us + f->options.warm * 1000000;
+	f->ends_us = f->began_us + f->options.seconds * 1000000;
+	for (uint64_t i = 0; i < f->options.connections; i++) {
+		go_on(&f->connections[i]);
+	}
+}
+
+static void on_open(struct app_client *client)
+{
+	struct flood_connection *c = client->ctx;
+
+	app_client_hello(client, buf_live(&c->flood->token));
+}
+
+/* All connections stand before the first tap leaves. */
+static void on_hello(struct app_client *client, uint64_t seq,
+		     const Rain__HelloReply *m)
+{
+	struct flood_connection *c = client->ctx;
+	struct flood *f = c->flood;
+
+	(void)seq;
+	(void)m;
+	c->up = true;
+	f->up++;
+	if (f->began_us != 0) {
+		go_on(c);
+	} else if (f->up == f->options.connections) {
+		begin(f);
+	}
+}
+
+static void connect_it(struct flood_connection *c);
+
+static void again_cb(uv_timer_t *timer)
+{
+	connect_it(timer->data);
+}
+
+/* Whoever has no answer may have won: it taps again and says so. */
+static void lose_taps(struct flood_connection *c)
+{
+	struct flood *f = c->flood;
+
+	for (size_t i = 0; i < FLOOD_SEQS && c->open > 0; i++) {
+		struct flood_tap *t = &c->taps[i];
+
+		if (t->due_us != 0) {
+			t->due_us = 0;
+			c->open--;
+			f->lost++;
+			t->user->attempt = 1;
+			tap_later(f, t->user, 0);
+		}
+	}
+}
+
+static void on_close(struct app_client *client, int why)
+{
+	struct flood_connection *c = client->ctx;
+	struct flood *f = c->flood;
+
+	(void)why;
+	f->up -= c->up;
+	c->up = false;
+	if (f->leaving) {
+		return;
+	}
+	f->closed++;
+	lose_taps(c);
+	c->index++; /* the next gateway */
+	(void)uv_timer_start(&c->again, again_cb, rand_below(AGAIN_MS), 0);
+}
+
+static const struct app_client_ops ops = { .on_open = on_open,
+					   .on_hello = on_hello,
+					   .on_grab = on_grab,
+					   .on_error = on_error,
+					   .on_close = on_close };
+
+static void connect_it(struct flood_connection *c)
+{
+	struct flood *f = c->flood;
+
+	c->client.ctx = c;
+	app_client_connect(
+		&c->client, f->hub,
+		f->options.gateways[c->index % f->options.gateway_count], 5000,
+		&ops);
+}
+
+static void connect_all(struct flood *f)
+{
+	for (uint64_t i = 0; i < f->options.connections; i++) {
+		struct flood_connection *c = &f->connections[i];
+
+		c->flood = f;
+		c->index = i;
+		c->taps = xcalloc(FLOOD_SEQS, sizeof c->taps[0]);
+		(void)uv_timer_init(&f->loop, &c->again);
+		c->again.data = c;
+		connect_it(c);
+	}
+}
+
+/* ---- What is asked for ---- */
+
+static void take_gateways(struct flood_options *o, const char *list)
+{
+	while (*list != '\0' && o->gateway_count < FLOOD_GATEWAYS_MAX) {
+		size_t len = strcspn(list, ",");
+
+		(void)snprintf(o->gateways[o->gateway_count++],
+			       sizeof o->gateways[0], "%.*s", (int)len, list);
+		list += len + (list[len] == ',');
+	}
+}
+
+static void take_option(struct flood_options *o, const char *arg)
+{
+	const struct {
+		const char *name;
+		uint64_t *value;
+	} numbers[] = {
+		{ "rate=", &o->rate },
+		{ "in_flight=", &o->in_flight },
+		{ "seconds=", &o->seconds },
+		{ "warm=", &o->warm },
+		{ "users=", &o->users },
+		{ "connections=", &o->connections },
+		{ "not_after=", &o->not_after },
+	};
+
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		size_t len = strlen(numbers[i].name);
+
+		if (strncmp(arg, numbers[i].name, len) == 0 &&
+		    bytes_to_u64(bytes_str(arg + len), 100000000,
+				 numbers[i].value)) {
+			return;
+		}
+	}
+	if (strcmp(arg, "retry=honour") == 0) {
+		o->retry = RETRY_HONOUR;
+	} else if (strcmp(arg, "retry=ignore") == 0) {
+		o->retry = RETRY_IGNORE;
+	} else if (strcmp(arg, "retry=never") != 0) {
+		stop("what is that? The file says what can be asked for");
+	}
+}
+
+static void take_options(struct flood_options *o, int argc, char **argv)
+{
+	if (argc < 4) {
+		stop("usage: flood GATEWAYS KEYS ACTIVITY [NAME=VALUE]...");
+	}
+	*o = (struct flood_options){ .keys = argv[2],
+				     .activity = argv[3],
+				     .in_flight = 100,
+				     .seconds = 5,
+				     .warm = 1,
+				     .connections = 8,
+				     .users = 1000000 };
+	take_gateways(o, argv[1]);
+	for (int i = 4; i < argc; i++) {
+		take_option(o, argv[i]);
+	}
+	if (o->gateway_count == 0 || o->connections == 0 ||
+	    o->connections > FLOOD_CONNECTIONS_MAX || o->users == 0 ||
+	    o->seconds <= o->warm || o->in_flight == 0 ||
+	    o->in_flight > FLOOD_SEQS / 2) {
+		stop("a number is too small or too large");
+	}
+}
+
+static void sign(struct flood *f)
+{
+	struct token_keys *keys;
+	struct buf why;
+
+	buf_init(&why);
+	keys = token_keys_load(f->options.keys, &why);
+	if (keys == NULL ||
+	    token_sign(keys, NULL, BYTES("flood"), true,
+		       clock_wall_ms() + 3600000, &f->token, &why) != 0) {
+		stop("no token could be signed");
+	}
+	token_keys_free(keys);
+	buf_close(&why);
+}
+
+int main(int argc, char **argv)
+{
+	struct flood *f = xcalloc(1, sizeof *f);
+
+	take_options(&f->options, argc, argv);
+	(void)signal(SIGPIPE, SIG_IGN);
+	buf_init(&f->token);
+	sign(f);
+	f->users = xcalloc(f->options.users, sizeof f->users[0]);
+	f->connections =
+		xcalloc(f->options.connections, sizeof f->connections[0]);
+	(void)uv_loop_init(&f->loop);
+	f->hub = stream_hub_new(&f->loop);
+	(void)uv_timer_init(&f->loop, &f->tick);
+	f->tick.data = f;
+	(void)uv_timer_start(&f->tick, tick_cb, TICK_MS, TICK_MS);
+	connect_all(f);
+	(void)uv_run(&f->loop, UV_RUN_DEFAULT);
+	stream_hub_free(f->hub);
+	(void)uv_run(&f->loop, UV_RUN_DEFAULT);
+	(void)uv_loop_close(&f->loop);
+	flood_report(f, stdout);
+	for (uint64_t i = 0; i < f->options.connections; i++) {
+		free(f->connections[i].taps);
+	}
+	free(f->connections);
+	free(f->users);
+	buf_close(&f->token);
+	free(f);
+	return 0;
+}
