@@ -147,6 +147,7 @@ const struct command commands[] = {
 	  1,
 	  { { "key", "KID", "the key (default: the first that signs)" },
 	    { "ttl", "SECONDS", "how long it is valid (default 3600)" },
+	    { "activity", "ID", "good for this activity only" },
 	    { "front", NULL, "with the scope front" } },
 	  run_token },
 	{ "ports",

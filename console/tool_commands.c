@@ -5,10 +5,37 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/rand.h"
 #include "console/command.h"
 #include "console/output.h"
 #include "token/token.h"
+
+static int sign(const struct token_keys *keys, const struct command *c,
+		const struct arguments *a, int64_t ttl_ms, struct buf *out,
+		struct buf *why)
+{
+	const char *activity = argument_option(c, a, "activity");
+	struct token_claims claims = {
+		.user_len = strlen(a->values[0]),
+		.activity_len = activity != NULL ? strlen(activity) : 0,
+		.front = argument_option(c, a, "front") != NULL,
+		.expires_ms = clock_wall_ms() + ttl_ms,
+	};
+
+	if (claims.user_len > ID_MAX || claims.activity_len > ID_MAX ||
+	    (activity != NULL && claims.activity_len == 0)) {
+		buf_printf(why, "ids of a user and an activity must be %s\n",
+			   ID_RULE);
+		return ERR_DENIED;
+	}
+	memcpy(claims.user, a->values[0], claims.user_len);
+	if (activity != NULL) {
+		memcpy(claims.activity, activity, claims.activity_len);
+	}
+	return token_sign_claims(keys, argument_option(c, a, "key"), &claims,
+				 out, why);
+}
 
 int run_token(struct ctl *ctl, const struct command *c,
 	      const struct arguments *a)
@@ -30,11 +57,7 @@ int run_token(struct ctl *ctl, const struct command *c,
 		buf_printf(&why, "signing needs --set gateway.keys=FILE");
 	} else if ((keys = token_keys_load(ctl->options.gateway_keys, &why)) !=
 		   NULL) {
-		if (token_sign(keys, argument_option(c, a, "key"),
-			       bytes_str(a->values[0]),
-			       argument_option(c, a, "front") != NULL,
-			       clock_wall_ms() + (int64_t)ttl * 1000, &out,
-			       &why) == 0) {
+		if (sign(keys, c, a, (int64_t)ttl * 1000, &out, &why) == 0) {
 			rc = CTL_OK;
 		}
 		token_keys_free(keys);

@@ -96,6 +96,26 @@ static bool has_word(const char *text, const char *word)
 	return false;
 }
 
+/* False if the claim is there and is no id: a token that was meant to be
+ * restricted must not become one that is not. */
+static bool take_activity(jwt_t *jwt, struct token_claims *claims)
+{
+	char *text = jwt_get_grants_json(jwt, "activity");
+	const char *id = jwt_get_grant(jwt, "activity");
+	bool there = text != NULL;
+
+	free(text);
+	if (!there) {
+		return true;
+	}
+	if (id == NULL || !id_valid(bytes_str(id))) {
+		return false;
+	}
+	claims->activity_len = strlen(id);
+	memcpy(claims->activity, id, claims->activity_len + 1);
+	return true;
+}
+
 static int check_claims(jwt_t *jwt, bool may_front, int64_t now_ms,
 			struct token_claims *claims, const char **why)
 {
@@ -130,6 +150,10 @@ static int check_claims(jwt_t *jwt, bool may_front, int64_t now_ms,
 	}
 	claims->user_len = strlen(sub);
 	memcpy(claims->user, sub, claims->user_len + 1);
+	if (!take_activity(jwt, claims)) {
+		return refuse(why,
+			      "the token's activity is not an id: " ID_RULE);
+	}
 	claims->front =
 		may_front && has_word(jwt_get_grant(jwt, "scope"), "front");
 	return 0;
@@ -164,39 +188,49 @@ int token_verify(const struct token_keys *keys, struct bytes token,
 	}
 	check(jwt_get_alg(jwt) == algs[key->alg].id);
 	rv = check_claims(jwt, key->front, now_ms, claims, why);
+	claims->key = key->print;
 	jwt_free(jwt);
 	return rv;
 }
 
-static int fill(jwt_t *jwt, const struct token_key *key, struct bytes user,
-		bool front, int64_t expires_ms)
+static int fill(jwt_t *jwt, const struct token_key *key,
+		const struct token_claims *claims)
 {
-	char sub[ID_MAX + 1];
 	int rv = 0;
 
-	check(user.n <= ID_MAX);
-	memcpy(sub, user.p, user.n);
-	sub[user.n] = '\0';
 	rv |= jwt_add_header(jwt, "kid", key->kid);
-	rv |= jwt_add_grant(jwt, "sub", sub);
-	rv |= jwt_add_grant_int(jwt, "exp", (long)(expires_ms / 1000));
-	if (front) {
+	rv |= jwt_add_grant(jwt, "sub", claims->user);
+	rv |= jwt_add_grant_int(jwt, "exp", (long)(claims->expires_ms / 1000));
+	if (claims->front) {
 		rv |= jwt_add_grant(jwt, "scope", "front");
+	}
+	if (claims->activity_len > 0) {
+		rv |= jwt_add_grant(jwt, "activity", claims->activity);
 	}
 	rv |= jwt_set_alg(jwt, algs[key->alg].id, key->sign, key->sign_len);
 	return rv;
 }
 
-int token_sign(const struct token_keys *keys, const char *kid,
-	       struct bytes user, bool front, int64_t expires_ms,
-	       struct buf *out, struct buf *why)
+static int refuse_to_sign(struct buf *why, const char *key, const char *what)
+{
+	buf_printf(why, "key %s %s\n", key, what);
+	return ERR_DENIED;
+}
+
+int token_sign_claims(const struct token_keys *keys, const char *kid,
+		      const struct token_claims *claims, struct buf *out,
+		      struct buf *why)
 {
 	const struct token_key *key = token_keys_signer(keys, kid);
+	struct bytes activity =
+		bytes_make(claims->activity, claims->activity_len);
 	char *text = NULL;
 	jwt_t *jwt = NULL;
 
-	if (!id_valid(user)) {
-		buf_printf(why, "the user id must be %s\n", ID_RULE);
+	if (!id_valid(bytes_make(claims->user, claims->user_len)) ||
+	    (activity.n > 0 && !id_valid(activity))) {
+		buf_printf(why, "ids of a user and an activity must be %s\n",
+			   ID_RULE);
 		return ERR_DENIED;
 	}
 	if (key == NULL) {
@@ -205,21 +239,34 @@ int token_sign(const struct token_keys *keys, const char *kid,
 			   kid != NULL ? kid : "");
 		return ERR_DENIED;
 	}
-	if (front && !key->front) {
-		buf_printf(why, "key %s has the scope user, not front\n",
-			   key->kid);
-		return ERR_DENIED;
+	if (claims->front && !key->front) {
+		return refuse_to_sign(why, key->kid,
+				      "has the scope user, not front");
 	}
-	if (jwt_new(&jwt) == 0 &&
-	    fill(jwt, key, user, front, expires_ms) == 0) {
+	if (jwt_new(&jwt) == 0 && fill(jwt, key, claims) == 0) {
 		text = jwt_encode_str(jwt);
 	}
 	jwt_free(jwt);
 	if (text == NULL) {
-		buf_printf(why, "key %s does not sign\n", key->kid);
-		return ERR_DENIED;
+		return refuse_to_sign(why, key->kid, "does not sign");
 	}
 	buf_put_bytes(out, bytes_str(text));
 	free(text);
 	return 0;
+}
+
+int token_sign(const struct token_keys *keys, const char *kid,
+	       struct bytes user, bool front, int64_t expires_ms,
+	       struct buf *out, struct buf *why)
+{
+	struct token_claims claims = { .front = front,
+				       .expires_ms = expires_ms };
+
+	if (!id_valid(user)) {
+		buf_printf(why, "the user id must be %s\n", ID_RULE);
+		return ERR_DENIED;
+	}
+	memcpy(claims.user, user.p, user.n);
+	claims.user_len = user.n;
+	return token_sign_claims(keys, kid, &claims, out, why);
 }

@@ -1,8 +1,11 @@
 #include "token/token_keys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -14,7 +17,8 @@ enum {
 	LINE_SIZE = 4096,
 	SECRET_MIN = 32, /* bytes: as long as the hash */
 	SECRET_MAX = 1024,
-	FIELDS = 4, /* KID ALG SCOPE VALUE */
+	FIELDS = 4,             /* KID ALG SCOPE VALUE */
+	FILE_MAX = 1024 * 1024, /* bytes: far more than 64 keys need */
 };
 
 /* Where in the key file we are, and where complaints go. */
@@ -58,20 +62,45 @@ static bool read_secret(struct reader *r, const char *value,
 	return true;
 }
 
+/* A regular file of a sensible size, whose reading ends; NULL with *what. A
+ * pipe would wait for somebody to write, in the middle of a reload. */
+static FILE *open_file(const char *path, const char **what)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	FILE *in = NULL;
+
+	if (fd < 0 || fstat(fd, &st) != 0) {
+		*what = strerror(errno);
+	} else if (!S_ISREG(st.st_mode)) {
+		*what = "is no regular file";
+	} else if (st.st_size > FILE_MAX) {
+		*what = "is larger than 1 MiB";
+	} else {
+		in = fdopen(fd, "r");
+		*what = in == NULL ? strerror(errno) : "";
+	}
+	if (in == NULL && fd >= 0) {
+		(void)close(fd);
+	}
+	return in;
+}
+
 static BIO *open_beside(const struct reader *r, const char *name)
 {
 	const char *slash = strrchr(r->path, '/');
+	const char *what;
 	struct buf path;
-	BIO *bio;
+	FILE *in;
 
 	buf_init(&path);
 	if (name[0] != '/' && slash != NULL) {
 		buf_put(&path, r->path, (size_t)(slash - r->path) + 1);
 	}
 	buf_put(&path, name, strlen(name) + 1);
-	bio = BIO_new_file((const char *)buf_live(&path).p, "r");
+	in = open_file((const char *)buf_live(&path).p, &what);
 	buf_close(&path);
-	return bio;
+	return in != NULL ? BIO_new_fp(in, BIO_CLOSE) : NULL;
 }
 
 /* What a memory BIO holds, as a copy; frees the BIO. */
@@ -196,16 +225,35 @@ static bool read_line(struct reader *r, char *line, struct token_keys *keys)
 	return read_key(r, field, &keys->keys[keys->count++]);
 }
 
+/* Two keys have the same one only if tokens of one are tokens of the other. */
+static uint64_t print_of(const struct token_key *key)
+{
+	unsigned char digest[EVP_MAX_MD_SIZE];
+	unsigned char about[2] = { (unsigned char)key->alg, key->front };
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	uint64_t print;
+
+	check(md != NULL && EVP_DigestInit_ex(md, EVP_sha256(), NULL) == 1 &&
+	      EVP_DigestUpdate(md, about, sizeof about) == 1 &&
+	      EVP_DigestUpdate(md, key->kid, strlen(key->kid) + 1) == 1 &&
+	      EVP_DigestUpdate(md, key->verify, (size_t)key->verify_len) == 1 &&
+	      EVP_DigestFinal_ex(md, digest, NULL) == 1);
+	EVP_MD_CTX_free(md);
+	memcpy(&print, digest, sizeof print);
+	return print;
+}
+
 struct token_keys *token_keys_load(const char *path, struct buf *why)
 {
 	struct reader r = { .path = path, .why = why };
 	struct token_keys *keys;
 	char line[LINE_SIZE];
+	const char *what = "";
 	bool good = true;
-	FILE *in = fopen(path, "re");
+	FILE *in = open_file(path, &what);
 
 	if (in == NULL) {
-		buf_printf(why, "%s: %s\n", path, strerror(errno));
+		buf_printf(why, "%s: %s\n", path, what);
 		return NULL;
 	}
 	keys = xcalloc(1, sizeof *keys);
@@ -218,6 +266,9 @@ struct token_keys *token_keys_load(const char *path, struct buf *why)
 	}
 	OPENSSL_cleanse(line, sizeof line);
 	(void)fclose(in);
+	for (size_t i = 0; good && i < keys->count; i++) {
+		keys->keys[i].print = print_of(&keys->keys[i]);
+	}
 	if (good && keys->count == 0) {
 		buf_printf(why, "%s: there is no key in it\n", path);
 		good = false;
@@ -254,6 +305,16 @@ void token_keys_free(struct token_keys *keys)
 size_t token_keys_count(const struct token_keys *keys)
 {
 	return keys->count;
+}
+
+bool token_keys_hold(const struct token_keys *keys, uint64_t key)
+{
+	for (size_t i = 0; i < keys->count; i++) {
+		if (keys->keys[i].print == key) {
+			return true;
+		}
+	}
+	return false;
 }
 
 const struct token_key *token_keys_find(const struct token_keys *keys,

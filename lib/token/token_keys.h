@@ -17,6 +17,7 @@ struct token_key {
 	int verify_len;
 	unsigned char *sign; /* the same secret, or private PEM; else NULL */
 	int sign_len;
+	uint64_t print; /* of all that verifying depends on */
 };
 
 struct token_keys {
