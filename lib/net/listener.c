@@ -1,7 +1,9 @@
 /* A listening socket: accept, hand over, and survive running out of files. */
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/un.h>
@@ -37,7 +39,11 @@ static void accept_one(struct listener *l, bool *more)
 	int fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd >= 0) {
-		l->out_of_files = false;
+		if (l->out_of_files) {
+			l->out_of_files = false;
+			log_info("accepting goes on",
+				 log_str("address", l->address));
+		}
 		l->on_accept(l->ctx, fd);
 		return;
 	}
@@ -221,6 +227,17 @@ int listener_new(uv_loop_t *loop, const char *address, listener_cb on_accept,
 const char *listener_address(const struct listener *l)
 {
 	return l->address;
+}
+
+void listener_dead_after(struct listener *l, uint64_t ms)
+{
+	unsigned value = ms < UINT_MAX / 2 ? (unsigned)ms : UINT_MAX / 2;
+
+	if (l->path[0] == '\0') {
+		/* Connections inherit it. */
+		(void)setsockopt(l->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &value,
+				 sizeof(value));
+	}
 }
 
 static void closed_cb(uv_handle_t *handle)

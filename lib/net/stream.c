@@ -14,19 +14,15 @@ struct write {
 	struct stream *s;
 };
 
-/* Lives on its own, since closing a timer takes a turn of the loop too. */
-struct timer {
-	uv_timer_t handle;
-	struct stream *s;
-};
-
 /* ---- When all is well: in and out ---- */
 
 static void count_queued(struct stream *s)
 {
 	const struct write *w = s->write;
+	size_t now = buf_len(&s->out) + (w != NULL ? buf_len(&w->data) : 0);
 
-	s->queued = buf_len(&s->out) + (w != NULL ? buf_len(&w->data) : 0);
+	s->hub->queued += now - s->queued;
+	s->queued = now;
 }
 
 /* Hand everything unconsumed to the owner. data is in the hub's buffer, or
@@ -69,6 +65,10 @@ static void read_cb(uv_stream_t *handle, ssize_t n, const uv_buf_t *buf)
 
 	if (s->closing || n == 0) {
 		return;
+	}
+	if (n == UV_EOF &&
+	    (s->finishing || (s->ops->on_eof != NULL && s->ops->on_eof(s)))) {
+		return; /* libuv reads no more; writing goes on */
 	}
 	if (n < 0) {
 		stream_close(s, (int)n);
@@ -315,42 +315,6 @@ void stream_start(struct stream *s, struct stream_hub *hub, int fd,
 	stream_opened(s);
 }
 
-static void timer_closed_cb(uv_handle_t *handle)
-{
-	free(container_of(handle, struct timer, handle));
-}
-
-static void timer_cb(uv_timer_t *handle)
-{
-	struct timer *t = container_of(handle, struct timer, handle);
-
-	stream_close(t->s, t->s->finishing ? t->s->why : UV_ETIMEDOUT);
-}
-
-void stream_timer_start(struct stream *s, uint64_t timeout_ms)
-{
-	struct timer *t = xmalloc(sizeof(*t));
-	int rv;
-
-	stream_timer_stop(s);
-	t->s = s;
-	s->timer = t;
-	rv = uv_timer_init(s->hub->loop, &t->handle);
-	check(rv == 0); /* always */
-	rv = uv_timer_start(&t->handle, timer_cb, timeout_ms, 0);
-	check(rv == 0); /* it has a callback and is not closing */
-}
-
-void stream_timer_stop(struct stream *s)
-{
-	struct timer *t = s->timer;
-
-	if (t != NULL) {
-		s->timer = NULL;
-		uv_close((uv_handle_t *)&t->handle, timer_closed_cb);
-	}
-}
-
 void stream_close(struct stream *s, int why)
 {
 	if (s->closing) {
@@ -380,7 +344,7 @@ void stream_closed_cb(uv_handle_t *handle)
 	stream_connect_end(s);
 	buf_close(&s->in);
 	buf_close(&s->out);
-	s->queued = 0;
+	count_queued(s);
 	s->ops->on_close(s, s->why);
 }
 

@@ -29,6 +29,12 @@ struct stream_ops {
 	 * is resumed, with or without more behind it.
 	 */
 	size_t (*on_data)(struct stream *s, struct bytes data);
+	/**
+	 * The peer will send no more, and may still read. True: the owner goes
+	 * on sending and ends the stream itself; false, or no such callback:
+	 * what is queued is dropped and the end is UV_EOF.
+	 */
+	bool (*on_eof)(struct stream *s);
 	/** Connected (only after stream_connect()); now data may flow. */
 	void (*on_open)(struct stream *s);
 	/**
@@ -76,6 +82,9 @@ struct stream {
 struct stream_hub *stream_hub_new(uv_loop_t *loop);
 void stream_hub_free(struct stream_hub *hub);
 uv_loop_t *stream_hub_loop(struct stream_hub *hub);
+
+/** Bytes that all streams of a hub have queued. */
+size_t stream_hub_queued(const struct stream_hub *hub);
 
 /**
  * Take over the connected socket fd. A failure arrives through on_close like
@@ -127,6 +136,9 @@ must_check int listener_new(uv_loop_t *loop, const char *address,
 			    struct listener **out);
 /** The address it got, "127.0.0.1:7000"; valid while it lives. */
 const char *listener_address(const struct listener *l);
+/** Connections accepted from now on end with UV_ETIMEDOUT if the peer leaves
+ * unconfirmed for ms what was sent to it: it is gone, or never reads. */
+void listener_dead_after(struct listener *l, uint64_t ms);
 /** Stop accepting; frees itself on the loop's next turn. */
 void listener_free(struct listener *l);
 

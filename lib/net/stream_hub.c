@@ -66,6 +66,7 @@ struct stream_hub *stream_hub_new(uv_loop_t *loop)
 	hub->loop = loop;
 	hub->pending = NULL;
 	hub->pending_count = 0;
+	hub->queued = 0;
 	hub->handles = 2;
 	check(uv_prepare_init(loop, &hub->flush) == 0);
 	hub->flush.data = hub;
@@ -95,4 +96,9 @@ void stream_hub_free(struct stream_hub *hub)
 uv_loop_t *stream_hub_loop(struct stream_hub *hub)
 {
 	return hub->loop;
+}
+
+size_t stream_hub_queued(const struct stream_hub *hub)
+{
+	return hub->queued;
 }

@@ -15,6 +15,7 @@ struct stream_hub {
 	uv_idle_t awake;        /* active while pending: the poll won't wait */
 	struct stream *pending; /* to be flushed or read again */
 	size_t pending_count;
+	size_t queued;            /* bytes, of all streams */
 	int handles;              /* not closed yet */
 	uint8_t input[HUB_INPUT]; /* what all streams read into */
 };
