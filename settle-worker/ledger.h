@@ -25,6 +25,10 @@ enum {
 	LEDGER_PAGE_MAX = 1000, /* rows of one answer */
 	LEDGER_WHY_MAX = 256,
 	LEDGER_ALARM_MAX = 1024, /* with what the audit found */
+	/* Of a message, on its way to the dead letter topic, where all of it
+	 * as hex is to stay below the megabyte that a broker takes. */
+	LEDGER_DEAD_KEY_MAX = 4096,
+	LEDGER_DEAD_VALUE_MAX = 256 * 1024,
 };
 
 struct ledger;
@@ -121,8 +125,10 @@ struct ledger_dead_letter {
 	int32_t partition;
 	int64_t offset;
 	char reason[LEDGER_WHY_MAX];
-	struct buf key;
-	struct buf value;
+	struct buf key;   /* cut at LEDGER_DEAD_KEY_MAX */
+	struct buf value; /* cut at LEDGER_DEAD_VALUE_MAX */
+	int64_t key_bytes;
+	int64_t value_bytes; /* of the whole, which the table has */
 };
 
 struct ledger_ops {

@@ -110,8 +110,11 @@ static int positions(struct ledger *base, struct bytes cluster_id,
 		     struct ledger_position *p, size_t n)
 {
 	struct ledger_sqlite *l = self(base);
-	int rv = sql_run(&l->q, S_BEGIN, "");
+	int rv = ledger_sqlite_files(l);
 
+	if (rv == 0) {
+		rv = sql_run(&l->q, S_BEGIN, "");
+	}
 	if (rv != 0) {
 		return rv;
 	}
@@ -124,15 +127,13 @@ static int positions(struct ledger *base, struct bytes cluster_id,
 		if (rv != 0) {
 			break;
 		}
-		rv = sql_first(&l->q, S_OFFSET_GET, "ssi", cluster_id, topic,
-			       partition);
-		if (rv < 0) {
+		rv = sql_only(&l->q, S_OFFSET_GET, "ssi", cluster_id, topic,
+			      partition);
+		if (rv != 0) {
 			break;
 		}
-		check(rv == 1); /* it was just put there */
 		p[i].next_offset = sql_int(&l->q, S_OFFSET_GET, 0);
 		sql_done(&l->q, S_OFFSET_GET);
-		rv = 0;
 	}
 	if (rv == 0) {
 		rv = sql_run(&l->q, S_COMMIT, "");
@@ -153,7 +154,9 @@ static int dead_letters(struct ledger *base, struct ledger_dead_letter *out,
 			size_t max, size_t *n)
 {
 	struct sql *q = &self(base)->q;
-	int rv = sql_first(q, S_DEAD_PENDING, "i", (int64_t)max);
+	int rv = sql_first(q, S_DEAD_PENDING, "iii", (int64_t)max,
+			   (int64_t)LEDGER_DEAD_KEY_MAX,
+			   (int64_t)LEDGER_DEAD_VALUE_MAX);
 
 	*n = 0;
 	while (rv == 1) {
@@ -166,6 +169,8 @@ static int dead_letters(struct ledger *base, struct ledger_dead_letter *out,
 		sql_copy(q, S_DEAD_PENDING, 4, d->reason, sizeof d->reason);
 		copy_bytes(&d->key, sql_text(q, S_DEAD_PENDING, 5));
 		copy_bytes(&d->value, sql_text(q, S_DEAD_PENDING, 6));
+		d->key_bytes = sql_int(q, S_DEAD_PENDING, 7);
+		d->value_bytes = sql_int(q, S_DEAD_PENDING, 8);
 		rv = sql_next(q, S_DEAD_PENDING);
 	}
 	if (rv < 0) {
@@ -219,7 +224,13 @@ int ledger_sqlite_open(const char *path, struct ledger **out)
 			     .why = l->base.why,
 			     .why_size = sizeof l->base.why };
 	*out = NULL;
-	rv = sql_open(&l->q, path, false);
+	if (strlen(path) > LEDGER_PATH_MAX) {
+		(void)snprintf(l->base.why, sizeof l->base.why,
+			       "the path is longer than %d", LEDGER_PATH_MAX);
+		rv = ERR_STORE;
+	} else {
+		rv = sql_open(&l->q, path, false);
+	}
 	l->audit = (struct sql){ .db = l->q.db,
 				 .texts = ledger_sqlite_audit_statements,
 				 .stmts = l->audit_stmts,
@@ -231,6 +242,9 @@ int ledger_sqlite_open(const char *path, struct ledger **out)
 	}
 	if (rv == 0) {
 		rv = read_id(l);
+	}
+	if (rv == 0) {
+		rv = ledger_sqlite_files(l);
 	}
 	if (rv != 0) {
 		log_error("ledger cannot be opened", log_str("path", path),

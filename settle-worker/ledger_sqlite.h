@@ -4,11 +4,16 @@
 #ifndef SETTLE_WORKER_LEDGER_SQLITE_H
 #define SETTLE_WORKER_LEDGER_SQLITE_H
 
+#include <sys/types.h>
+
 #include "ledger.h"
 #include "ledger_sqlite_audit.h"
 #include "sql.h"
 
-enum { LEDGER_SQLITE_SCHEMA = 1 };
+enum {
+	LEDGER_SQLITE_SCHEMA = 1,
+	LEDGER_PATH_MAX = 4000, /* longer ones are refused */
+};
 
 /** Implements ledger_open(). */
 must_check int ledger_sqlite_open(const char *path, struct ledger **out);
@@ -25,6 +30,9 @@ enum ledger_sqlite_statement {
 	S_BEGIN,
 	S_COMMIT,
 	S_ROLLBACK,
+	S_EVENT_BEGIN,
+	S_EVENT_KEEP,
+	S_EVENT_UNDO,
 	S_META_ADD,
 	S_META_GET,
 	S_OFFSET_ADD,
@@ -72,6 +80,13 @@ enum ledger_sqlite_statement {
 
 extern const char *const ledger_sqlite_statements[S_COUNT];
 
+/* What a name stood for when it was first seen. */
+struct ledger_sqlite_file {
+	bool known;
+	dev_t device;
+	ino_t inode;
+};
+
 struct ledger_sqlite {
 	struct ledger base;
 	struct sql q;
@@ -79,7 +94,13 @@ struct ledger_sqlite {
 	struct sql audit; /* on the same connection */
 	sqlite3_stmt *audit_stmts[A_COUNT];
 	char *path;
+	struct ledger_sqlite_file file; /* at path */
+	struct ledger_sqlite_file wal;  /* beside it */
 };
+
+/** Whether the files are still there and the same: 0, or ERR_STORE with a
+ * sentence for people. */
+must_check int ledger_sqlite_files(struct ledger_sqlite *l);
 
 /** Implements ledger_ops.apply. */
 int ledger_sqlite_apply(struct ledger *base, const struct ledger_batch *b,

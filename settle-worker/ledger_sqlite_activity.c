@@ -82,11 +82,10 @@ int tx_activity_get(struct tx *tx, const struct event_id *id,
 	if (rv != 0) {
 		return rv;
 	}
-	rv = sql_first(tx->q, S_INFO_GET, "s", event_id_view(id));
-	if (rv < 0) {
+	rv = sql_only(tx->q, S_INFO_GET, "s", event_id_view(id));
+	if (rv != 0) {
 		return rv;
 	}
-	check(rv == 1); /* it was just put there */
 	a = xcalloc(1, sizeof *a);
 	a->id = *id;
 	read_info(tx, a);
@@ -114,7 +113,7 @@ static int created(struct tx *tx, struct tx_activity *a,
 	(void)snprintf(a->uid, sizeof a->uid, "%.*s", BYTES_FMT(c->sponsor));
 	(void)snprintf(a->currency, sizeof a->currency, "%.*s",
 		       BYTES_FMT(c->currency));
-	return tx_fund(tx, a);
+	return 0;
 }
 
 static int announced(struct tx *tx, struct tx_activity *a,
@@ -150,7 +149,7 @@ static int announced(struct tx *tx, struct tx_activity *a,
 				  .packets = c->packets,
 				  .amount_cents = c->amount_cents };
 	a->books.waiting_tranches++;
-	return tx_fund(tx, a);
+	return 0;
 }
 
 /* Its revision is known: the same change again, or a contradiction. */
@@ -159,13 +158,12 @@ static int known_change(struct tx *tx, struct tx_activity *a,
 {
 	const struct event_change *c = &e->change;
 	struct sql *q = tx->q;
-	int rv = sql_first(q, S_CHANGE_GET, "ii", a->number, c->revision);
+	int rv = sql_only(q, S_CHANGE_GET, "ii", a->number, c->revision);
 	bool same;
 
-	if (rv < 0) {
+	if (rv != 0) {
 		return rv;
 	}
-	check(rv == 1); /* it was in the way */
 	same = bytes_eq(sql_text(q, S_CHANGE_GET, 0),
 			bytes_str(event_change_name(c->kind))) &&
 	       sql_int(q, S_CHANGE_GET, 1) == c->tranche &&
@@ -176,6 +174,25 @@ static int known_change(struct tx *tx, struct tx_activity *a,
 	return same ? 0
 		    : tx_dead_letter(tx, &e->place,
 				     "another change has this revision");
+}
+
+/* Only what was never opened can be cancelled: then nobody can have won. */
+static int cancelled(struct tx *tx, struct tx_activity *a,
+		     const struct event *e)
+{
+	int rv = sql_first(tx->q, S_CHANGE_OF_KIND, "is", a->number,
+			   BYTES("opened"));
+
+	if (rv < 0) {
+		return rv;
+	}
+	sql_done(tx->q, S_CHANGE_OF_KIND);
+	if (rv == 1) {
+		return tx_dead_letter(tx, &e->place,
+				      "cancelled, and it was opened before");
+	}
+	a->books.cancelled = true;
+	return 0;
 }
 
 int tx_change(struct tx *tx, struct tx_activity *a, const struct event *e)
@@ -202,8 +219,7 @@ int tx_change(struct tx *tx, struct tx_activity *a, const struct event *e)
 	case EVENT_TOPPED_UP:
 		return announced(tx, a, e);
 	case EVENT_CANCELLED:
-		a->books.cancelled = true;
-		return 0;
+		return cancelled(tx, a, e);
 	default:
 		/* The rest only shows in the state and the final numbers. */
 		return 0;

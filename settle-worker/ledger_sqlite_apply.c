@@ -1,5 +1,6 @@
 /* A batch, in one transaction: the offsets first, for they say whether it is
  * ours to apply; changes before claims, so that few have to wait. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <openssl/evp.h>
@@ -91,13 +92,14 @@ static int apply_changes(struct tx *tx)
 	return rv;
 }
 
-/* Ends, for each round settles a claim that waited. */
-static int unpark_all(struct tx *tx)
+/* The loop ends, for each round settles a claim that waited. */
+static int fund_and_unpark(struct tx *tx)
 {
 	int rv = 0;
 
 	for (struct tx_activity *a = tx->activities; rv == 0 && a != NULL;
 	     a = a->hh.next) {
+		rv = tx_fund(tx, a);
 		while (rv == 0 && a->look_again && a->books.parked > 0) {
 			a->look_again = false;
 			rv = tx_unpark(tx, a);
@@ -178,32 +180,111 @@ static void log_alarms(const struct tx *tx)
 	}
 }
 
-static int run(struct tx *tx)
+/* All events at once. */
+static int apply_events(struct tx *tx)
 {
-	bool moved = false;
-	int rv = move_offsets(tx, &moved);
+	int rv = apply_changes(tx);
 
-	if (rv == 0 && moved) {
-		tx->result->moved = true;
-		return sql_run(tx->q, S_ROLLBACK, "");
-	}
 	if (rv == 0) {
-		rv = apply_changes(tx);
-	}
-	if (rv == 0) {
-		rv = unpark_all(tx);
+		rv = fund_and_unpark(tx);
 	}
 	if (rv == 0) {
 		rv = apply_claims(tx);
 	}
 	if (rv == 0) {
-		rv = unpark_all(tx);
+		rv = fund_and_unpark(tx);
+	}
+	return rv == 0 ? finish_activities(tx) : rv;
+}
+
+/* Keep what the database refuses as it keeps what nobody can read. The money
+ * stays where it is, and the claim's seq is missing: nothing is refunded, and
+ * it is asked for again until the cause is gone. */
+static int keep_refused(struct tx *tx, const struct event *e)
+{
+	char reason[LEDGER_WHY_MAX];
+	int rv;
+
+	(void)snprintf(reason, sizeof reason, "the ledger refuses it: %s",
+		       tx->l->base.why);
+	log_error("the ledger refuses a message",
+		  log_bytes("topic", e->place.topic),
+		  log_int("partition", e->place.partition),
+		  log_int("offset", e->place.offset),
+		  log_str("why", tx->l->base.why));
+	rv = sql_run(tx->q, S_EVENT_UNDO, "");
+	return rv == 0 ? tx_dead_letter(tx, &e->place, reason) : rv;
+}
+
+static int apply_one(const struct tx *all, const struct event *e)
+{
+	struct ledger_result before = *all->result;
+	struct ledger_batch one = *all->batch;
+	struct tx tx = {
+		.l = all->l, .q = all->q, .batch = &one, .result = all->result
+	};
+	int rv = sql_run(tx.q, S_EVENT_BEGIN, "");
+
+	one.events = e;
+	one.event_count = 1;
+	if (rv == 0) {
+		rv = apply_events(&tx);
 	}
 	if (rv == 0) {
-		rv = finish_activities(tx);
+		log_alarms(&tx);
+	} else if (sql_refused(tx.q)) {
+		*tx.result = before;
+		rv = keep_refused(&tx, e);
+	}
+	tx_activities_free(&tx);
+	return rv == 0 ? sql_run(all->q, S_EVENT_KEEP, "") : rv;
+}
+
+/* Each event for itself, so that one which the database refuses stops no
+ * other. */
+static int apply_each(struct tx *tx)
+{
+	const struct ledger_batch *b = tx->batch;
+	int rv = 0;
+
+	for (int claims = 0; claims <= 1; claims++) {
+		for (size_t i = 0; rv == 0 && i < b->event_count; i++) {
+			const struct event *e = &b->events[i];
+
+			if ((e->kind == EVENT_CLAIM) == (claims == 1)) {
+				rv = apply_one(tx, e);
+			}
+		}
+	}
+	return rv;
+}
+
+static int run(struct tx *tx, int (*apply)(struct tx *tx))
+{
+	bool moved = false;
+	int rv = ledger_sqlite_files(tx->l);
+
+	*tx->result = (struct ledger_result){ 0 };
+	if (rv != 0) {
+		return rv;
+	}
+	rv = sql_run(tx->q, S_BEGIN, "");
+	if (rv == 0) {
+		rv = move_offsets(tx, &moved);
+	}
+	if (rv == 0 && moved) {
+		tx->result->moved = true;
+		return sql_run(tx->q, S_ROLLBACK, "");
+	}
+	if (rv == 0) {
+		rv = apply(tx);
 	}
 	if (rv == 0) {
 		rv = sql_run(tx->q, S_COMMIT, "");
+	}
+	if (rv != 0) {
+		/* Fails when SQLite has rolled back by itself, which is well. */
+		(void)sqlite3_exec(tx->q->db, "ROLLBACK", NULL, NULL, NULL);
 	}
 	return rv;
 }
@@ -214,20 +295,14 @@ int ledger_sqlite_apply(struct ledger *base, const struct ledger_batch *b,
 	struct ledger_sqlite *l =
 		container_of(base, struct ledger_sqlite, base);
 	struct tx tx = { .l = l, .q = &l->q, .batch = b, .result = result };
-	int rv;
+	int rv = run(&tx, apply_events);
 
-	*result = (struct ledger_result){ 0 };
-	rv = sql_run(tx.q, S_BEGIN, "");
-	if (rv != 0) {
-		return rv;
-	}
-	rv = run(&tx);
-	if (rv != 0) {
-		/* Fails when SQLite has rolled back by itself, which is well. */
-		(void)sqlite3_exec(l->q.db, "ROLLBACK", NULL, NULL, NULL);
-	} else {
+	if (rv == 0) {
 		log_alarms(&tx);
 	}
 	tx_activities_free(&tx);
+	if (rv != 0 && sql_refused(&l->q)) {
+		rv = run(&tx, apply_each);
+	}
 	return rv;
 }

@@ -60,20 +60,25 @@ const char *const ledger_sqlite_audit_statements[A_COUNT] = {
 			"  WHERE t.transfer = p.transfer), '')"
 			" FROM posting p WHERE p.transfer > ?1"
 			" GROUP BY p.transfer ORDER BY p.transfer",
+	/* What a sponsor has given and got back may be more than a sum can
+	 * hold, though the difference is not: its halves are added apart. */
 	[A_ACCOUNTS] = "SELECT account, kind, owner, currency, balance,"
-		       " (SELECT coalesce(sum(p.delta), 0) FROM posting p"
-		       "  WHERE p.account = a.account)"
+		       " (SELECT coalesce(sum(p.delta >> 32), 0)"
+		       "  FROM posting p WHERE p.account = a.account"
+		       "  AND a.kind = 'sponsor'),"
+		       " (SELECT coalesce(sum(CASE a.kind WHEN 'sponsor'"
+		       "  THEN p.delta & 4294967295 ELSE p.delta END), 0)"
+		       "  FROM posting p WHERE p.account = a.account)"
 		       " FROM account a WHERE account > ?1 ORDER BY account",
 };
 
 static int records(struct sql *q, int64_t activity, struct audit_sums *s)
 {
-	int rv = sql_first(q, A_RECORDS, "i", activity);
+	int rv = sql_only(q, A_RECORDS, "i", activity);
 
-	if (rv < 0) {
+	if (rv != 0) {
 		return rv;
 	}
-	check(rv == 1); /* a row of sums; as below */
 	s->records = sql_int(q, A_RECORDS, 0);
 	s->record_cents = sql_int(q, A_RECORDS, 1);
 	s->unposted_records = sql_int(q, A_RECORDS, 2);
@@ -83,12 +88,11 @@ static int records(struct sql *q, int64_t activity, struct audit_sums *s)
 
 static int postings(struct sql *q, int64_t activity, struct audit_sums *s)
 {
-	int rv = sql_first(q, A_POSTINGS, "i", activity);
+	int rv = sql_only(q, A_POSTINGS, "i", activity);
 
-	if (rv < 0) {
+	if (rv != 0) {
 		return rv;
 	}
-	check(rv == 1);
 	s->posted = sql_int(q, A_POSTINGS, 0);
 	s->fund_posted = sql_int(q, A_POSTINGS, 1);
 	s->credit_posted = sql_int(q, A_POSTINGS, 2);
@@ -101,13 +105,12 @@ static int postings(struct sql *q, int64_t activity, struct audit_sums *s)
 static int rest(struct sql *q, int64_t activity, struct bytes activity_id,
 		struct audit_sums *s)
 {
-	int rv = sql_first(q, A_REST, "is", activity, activity_id);
+	int rv = sql_only(q, A_REST, "is", activity, activity_id);
 	int c = 0;
 
-	if (rv < 0) {
+	if (rv != 0) {
 		return rv;
 	}
-	check(rv == 1);
 	s->tranche_cents = sql_int(q, A_REST, c++);
 	s->tranche_packets = sql_int(q, A_REST, c++);
 	s->conflicts = sql_int(q, A_REST, c++);
@@ -227,7 +230,9 @@ static void account(const struct sql *q, struct audit *a)
 	char currency[8];
 	char subject[AUDIT_SUBJECT_MAX];
 	int64_t balance = sql_int(q, A_ACCOUNTS, 4);
-	int64_t posted = sql_int(q, A_ACCOUNTS, 5);
+	uint64_t high = (uint64_t)sql_int(q, A_ACCOUNTS, 5);
+	int64_t posted =
+		(int64_t)((high << 32) + (uint64_t)sql_int(q, A_ACCOUNTS, 6));
 	bool of_activity;
 
 	a->after = sql_int(q, A_ACCOUNTS, 0);

@@ -5,7 +5,7 @@
 #include "ledger_sqlite_tx.h"
 
 int tx_account(struct tx *tx, const char *kind, struct bytes owner,
-	       struct bytes currency, int64_t *number)
+	       struct bytes currency, int64_t *number, int64_t *balance)
 {
 	struct sql *q = tx->q;
 	int rv = sql_run(q, S_ACCOUNT_ADD, "sss", bytes_str(kind), owner,
@@ -16,15 +16,16 @@ int tx_account(struct tx *tx, const char *kind, struct bytes owner,
 	}
 	if (sql_changes(q) == 1) {
 		*number = sql_inserted(q);
+		*balance = 0;
 		return 0;
 	}
-	rv = sql_first(q, S_ACCOUNT_GET, "sss", bytes_str(kind), owner,
-		       currency);
-	if (rv < 0) {
+	rv = sql_only(q, S_ACCOUNT_GET, "sss", bytes_str(kind), owner,
+		      currency);
+	if (rv != 0) {
 		return rv;
 	}
-	check(rv == 1); /* it could not be added: it is there */
 	*number = sql_int(q, S_ACCOUNT_GET, 0);
+	*balance = sql_int(q, S_ACCOUNT_GET, 1);
 	sql_done(q, S_ACCOUNT_GET);
 	return 0;
 }
@@ -32,13 +33,12 @@ int tx_account(struct tx *tx, const char *kind, struct bytes owner,
 static int start_transfer(struct tx *tx, const struct tx_activity *a,
 			  const char *kind, int64_t *number)
 {
-	int rv = sql_first(tx->q, S_TRANSFER_ADD, "sii", bytes_str(kind),
-			   a->number, tx->batch->now_ms);
+	int rv = sql_only(tx->q, S_TRANSFER_ADD, "sii", bytes_str(kind),
+			  a->number, tx->batch->now_ms);
 
-	if (rv < 0) {
+	if (rv != 0) {
 		return rv;
 	}
-	check(rv == 1); /* RETURNING */
 	*number = sql_int(tx->q, S_TRANSFER_ADD, 0);
 	sql_done(tx->q, S_TRANSFER_ADD);
 	return 0;
@@ -51,7 +51,9 @@ static int post(struct tx *tx, int64_t transfer, int64_t account, int64_t delta)
 
 	if (rv == 0) {
 		rv = sql_run(tx->q, S_ACCOUNT_MOVE, "ii", account, delta);
-		check(rv != 0 || sql_changes(tx->q) == 1);
+	}
+	if (rv == 0 && sql_changes(tx->q) != 1) {
+		rv = sql_damaged(tx->q, "an account is gone");
 	}
 	return rv;
 }
@@ -110,6 +112,7 @@ int tx_transfer_finish(struct tx *tx, struct tx_activity *a,
 		       struct tx_transfer *t)
 {
 	int64_t pool = 0;
+	int64_t balance;
 	int64_t sum = 0;
 	int rv;
 
@@ -117,7 +120,7 @@ int tx_transfer_finish(struct tx *tx, struct tx_activity *a,
 		return 0;
 	}
 	rv = tx_account(tx, "pool", event_id_view(&a->id),
-			bytes_str(a->currency), &pool);
+			bytes_str(a->currency), &pool, &balance);
 	/* In the order of the accounts, whose pages are then written once. */
 	qsort(t->postings, t->count, sizeof *t->postings, by_account);
 	t->count = merge(t->postings, t->count);
@@ -129,16 +132,17 @@ int tx_transfer_finish(struct tx *tx, struct tx_activity *a,
 	return rv == 0 ? post(tx, t->number, pool, -sum) : rv;
 }
 
-/* The two accounts that funds move between. */
+/* The two accounts that funds move between, and what the sponsor has. */
 static int ends(struct tx *tx, struct tx_activity *a, int64_t *sponsor,
-		int64_t *pool)
+		int64_t *pool, int64_t *balance)
 {
 	struct bytes currency = bytes_str(a->currency);
-	int rv =
-		tx_account(tx, "sponsor", bytes_str(a->uid), currency, sponsor);
+	int64_t pooled;
+	int rv = tx_account(tx, "sponsor", bytes_str(a->uid), currency, sponsor,
+			    balance);
 
 	return rv == 0 ? tx_account(tx, "pool", event_id_view(&a->id), currency,
-				    pool)
+				    pool, &pooled)
 		       : rv;
 }
 
@@ -147,8 +151,14 @@ static int fund_one(struct tx *tx, struct tx_activity *a, struct tx_tranche *t)
 	int64_t sponsor = 0;
 	int64_t pool = 0;
 	int64_t transfer = 0;
-	int rv = ends(tx, a, &sponsor, &pool);
+	int64_t balance = 0;
+	int rv = ends(tx, a, &sponsor, &pool, &balance);
 
+	if (rv == 0 &&
+	    !settle_fundable(&a->books, balance, t->amount_cents, t->packets)) {
+		a->books.refused_tranches++;
+		return 0;
+	}
 	if (rv == 0) {
 		rv = start_transfer(tx, a, "fund", &transfer);
 	}
@@ -176,9 +186,10 @@ int tx_fund(struct tx *tx, struct tx_activity *a)
 {
 	int rv = 0;
 
-	if (a->uid[0] == '\0') {
+	if (a->uid[0] == '\0' || a->books.waiting_tranches == 0) {
 		return 0;
 	}
+	a->books.refused_tranches = 0;
 	for (size_t i = 0; rv == 0 && i < a->tranche_count; i++) {
 		if (!a->tranches[i].funded) {
 			rv = fund_one(tx, a, &a->tranches[i]);
@@ -194,10 +205,11 @@ int tx_refund(struct tx *tx, struct tx_activity *a)
 	int64_t sponsor = 0;
 	int64_t pool = 0;
 	int64_t transfer = 0;
+	int64_t balance;
 	int rv = 0;
 
 	if (cents > 0) {
-		rv = ends(tx, a, &sponsor, &pool);
+		rv = ends(tx, a, &sponsor, &pool, &balance);
 		if (rv == 0) {
 			rv = start_transfer(tx, a, "refund", &transfer);
 		}
@@ -215,6 +227,6 @@ int tx_refund(struct tx *tx, struct tx_activity *a)
 	b->refund_done = true;
 	a->refund_ms = tx->batch->now_ms;
 	tx->result->refunds++;
-	tx->result->refunded_cents += cents;
+	tx->result->refunded_cents = tx_sum(tx->result->refunded_cents, cents);
 	return 0;
 }

@@ -138,20 +138,27 @@ static int unpark_one(struct tx *tx, struct tx_activity *a,
 	return rv < 0 ? rv : 0;
 }
 
+/* The account of the one who claims; *room false: it can hold no more. */
+static int user_account(struct tx *tx, const struct tx_activity *a,
+			const struct event_claim *c, int64_t *account,
+			bool *room)
+{
+	int64_t balance = 0;
+	int rv = tx_account(tx, "user", event_id_view(&c->user_id),
+			    bytes_str(a->currency), account, &balance);
+
+	*room = settle_creditable(balance, c->amount_cents);
+	return rv;
+}
+
 /* *added false: the record contradicts one that is there. */
 static int add_record(struct tx *tx, struct tx_activity *a,
-		      const struct event_claim *c, bool *added)
+		      const struct event_claim *c, int64_t account, bool *added)
 {
-	int64_t account = 0;
-	int rv = tx_account(tx, "user", event_id_view(&c->user_id),
-			    bytes_str(a->currency), &account);
-
-	if (rv != 0) {
-		return rv;
-	}
-	rv = sql_run(tx->q, S_RECORD_ADD, "iisiiiiii", a->number, account,
-		     event_id_view(&c->red_packet_id), c->amount_cents, c->seq,
-		     c->tranche, c->at_ms, tx->batch->now_ms, a->credit.number);
+	int rv = sql_run(tx->q, S_RECORD_ADD, "iisiiiiii", a->number, account,
+			 event_id_view(&c->red_packet_id), c->amount_cents,
+			 c->seq, c->tranche, c->at_ms, tx->batch->now_ms,
+			 a->credit.number);
 	*added = rv == 0 && sql_changes(tx->q) == 1;
 	if (!*added) {
 		return rv;
@@ -162,21 +169,9 @@ static int add_record(struct tx *tx, struct tx_activity *a,
 	a->books.credited_cents += c->amount_cents;
 	a->books.credited_packets++;
 	tx->result->credits++;
-	tx->result->credited_cents += c->amount_cents;
+	tx->result->credited_cents =
+		tx_sum(tx->result->credited_cents, c->amount_cents);
 	return unpark_one(tx, a, c);
-}
-
-static int credit(struct tx *tx, struct tx_activity *a,
-		  const struct event_claim *c)
-{
-	bool added = false;
-	int rv = tx_transfer_start(tx, a, &a->credit, "credit");
-
-	if (rv == 0) {
-		rv = add_record(tx, a, c, &added);
-	}
-	check(rv != 0 || added); /* nothing was found that contradicts it */
-	return rv;
 }
 
 static int add_conflict(struct tx *tx, struct tx_activity *a,
@@ -203,9 +198,10 @@ static int hold(struct tx *tx, struct tx_activity *a,
 		const struct event_claim *c, const char *why)
 {
 	int64_t held = 0;
+	int64_t balance;
 	int64_t before = a->conflicts;
 	int rv = tx_account(tx, "held", event_id_view(&a->id),
-			    bytes_str(a->currency), &held);
+			    bytes_str(a->currency), &held, &balance);
 
 	if (rv == 0) {
 		rv = tx_transfer_start(tx, a, &a->hold, "hold");
@@ -213,10 +209,12 @@ static int hold(struct tx *tx, struct tx_activity *a,
 	if (rv == 0) {
 		rv = add_conflict(tx, a, c, why, a->hold.number);
 	}
+	if (rv == 0 && a->conflicts != before + 1) {
+		rv = sql_damaged(tx->q, "a conflict was not found");
+	}
 	if (rv != 0) {
 		return rv;
 	}
-	check(a->conflicts == before + 1); /* it was looked up */
 	tx_transfer_add(&a->hold, held, c->amount_cents);
 	a->books.pool_cents -= c->amount_cents;
 	a->books.pool_packets--;
@@ -241,13 +239,12 @@ static int park_again(struct tx *tx, struct tx_activity *a,
 {
 	struct bytes packet = event_id_view(&c->red_packet_id);
 	struct bytes user = event_id_view(&c->user_id);
-	int rv = sql_first(tx->q, S_PARKED_GET, "iss", a->number, packet, user);
+	int rv = sql_only(tx->q, S_PARKED_GET, "iss", a->number, packet, user);
 	bool same;
 
-	if (rv < 0) {
+	if (rv != 0) {
 		return rv;
 	}
-	check(rv == 1); /* it was in the way */
 	same = sql_int(tx->q, S_PARKED_GET, 0) == c->amount_cents &&
 	       sql_int(tx->q, S_PARKED_GET, 1) == c->seq &&
 	       sql_int(tx->q, S_PARKED_GET, 2) == c->tranche;
@@ -279,6 +276,44 @@ static int park(struct tx *tx, struct tx_activity *a,
 	return rv;
 }
 
+static int credit(struct tx *tx, struct tx_activity *a,
+		  const struct event_claim *c)
+{
+	int64_t account = 0;
+	bool room = false;
+	bool added = false;
+	int rv = user_account(tx, a, c, &account, &room);
+
+	if (rv == 0 && !room) {
+		return park(tx, a, c, "balance");
+	}
+	if (rv == 0) {
+		rv = tx_transfer_start(tx, a, &a->credit, "credit");
+	}
+	if (rv == 0) {
+		rv = add_record(tx, a, c, account, &added);
+	}
+	if (rv == 0 && !added) {
+		rv = sql_damaged(tx->q, "a record was not found");
+	}
+	return rv;
+}
+
+/* Nothing known speaks against it: let the insert decide. *added false: it is
+ * to be looked at closely. */
+static int try_credit(struct tx *tx, struct tx_activity *a,
+		      const struct event_claim *c, bool *added)
+{
+	int64_t account = 0;
+	bool room = false;
+	int rv = user_account(tx, a, c, &account, &room);
+
+	if (rv != 0 || !room) {
+		return rv;
+	}
+	return add_record(tx, a, c, account, added);
+}
+
 static struct settle_claim facts(const struct tx_activity *a,
 				 const struct event_claim *c)
 {
@@ -303,12 +338,11 @@ int tx_claim(struct tx *tx, struct tx_activity *a, const struct event_claim *c)
 	if (c->seq > a->books.max_seq) {
 		a->books.max_seq = c->seq;
 	}
-	/* Nothing known speaks against it: let the insert decide. The first of
-	 * a transaction is looked up, so that a batch of mere replays makes no
-	 * empty transfer. */
+	/* The first of a transaction is looked up, so that a batch of mere
+	 * replays makes no empty transfer. */
 	if (v.action == SETTLE_CREDIT && a->conflicts == 0 &&
 	    a->credit.number != 0) {
-		rv = add_record(tx, a, c, &added);
+		rv = try_credit(tx, a, c, &added);
 		if (rv != 0 || added) {
 			return rv;
 		}

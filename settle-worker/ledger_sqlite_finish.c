@@ -5,21 +5,24 @@
 
 #include "ledger_sqlite_tx.h"
 
-enum { NEWEST_CHANGES = 32 }; /* that a state is derived from */
+enum { NEWEST_CHANGES = 2 }; /* that a state is derived from */
 
 static int derive_state(struct tx *tx, struct tx_activity *a)
 {
 	enum event_change_kind kinds[NEWEST_CHANGES];
 	struct sql *q = tx->q;
+	bool first = true;
 	size_t n = 0;
-	int rv = sql_first(q, S_CHANGE_NEWEST, "ii", a->number,
-			   (int64_t)NEWEST_CHANGES);
+	int rv = sql_first(q, S_CHANGE_NEWEST, "i", a->number);
 
 	while (rv == 1 && n < NEWEST_CHANGES) {
-		if (n == 0) {
+		if (first) {
 			a->revision = sql_int(q, S_CHANGE_NEWEST, 1);
+			first = false;
 		}
-		kinds[n++] = event_change_kind(sql_text(q, S_CHANGE_NEWEST, 0));
+		kinds[n] = event_change_kind(sql_text(q, S_CHANGE_NEWEST, 0));
+		/* However many of those there are. */
+		n += settle_keeps_state(kinds[n]) ? 0 : 1;
 		rv = sql_next(q, S_CHANGE_NEWEST);
 	}
 	if (rv < 0) {

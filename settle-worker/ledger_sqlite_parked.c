@@ -7,12 +7,8 @@ enum { UNPARK_PAGE = 500 };
 
 static void take_id(const struct sql *q, int column, struct event_id *id)
 {
-	struct bytes b = sql_text(q, S_PARKED_PAGE, column);
-
-	check(b.n <= ID_MAX);
-	memcpy(id->s, b.p, b.n);
-	id->s[b.n] = '\0';
-	id->n = (uint8_t)b.n;
+	sql_copy(q, S_PARKED_PAGE, column, id->s, sizeof id->s);
+	id->n = (uint8_t)strlen(id->s);
 }
 
 static int read_page(struct tx *tx, const struct tx_activity *a, int64_t seq,

@@ -1,5 +1,8 @@
 #include "ledger_sqlite.h"
 
+/* For people only, and it never gets more than the database can add. */
+#define CAPPED(sum) "min(" sum ", 4611686018427387904)"
+
 #define CLAIM_COLUMNS "red_packet_id, uid, amount, seq, tranche, at_ms"
 
 const char *const ledger_sqlite_statements[S_COUNT] = {
@@ -7,6 +10,9 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 	[S_BEGIN] = "BEGIN IMMEDIATE",
 	[S_COMMIT] = "COMMIT",
 	[S_ROLLBACK] = "ROLLBACK",
+	[S_EVENT_BEGIN] = "SAVEPOINT event",
+	[S_EVENT_KEEP] = "RELEASE event",
+	[S_EVENT_UNDO] = "ROLLBACK TO event",
 	[S_META_ADD] = "INSERT INTO meta (key, value) VALUES (?1, ?2)"
 		       " ON CONFLICT DO NOTHING",
 	[S_META_GET] = "SELECT value FROM meta WHERE key = ?1",
@@ -42,17 +48,23 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 		" leftover_amount = ?17, max_seq = ?18, whole_seq = ?19,"
 		" parked_count = ?20, conflict_count = ?21, alarm = ?22,"
 		" updated_ms = ?23 WHERE activity = ?1",
-	[S_INFO_CREATED] = "UPDATE red_packet_info SET uid = ?2, title = ?3,"
-			   " currency = ?4, commitment = ?5, ack = ?6,"
-			   " total_amount = total_amount + ?7,"
-			   " total_packet = total_packet + ?8, start_ms = ?9,"
-			   " end_ms = ?10, created_ms = ?11"
-			   " WHERE activity = ?1",
+	[S_INFO_CREATED] =
+		"UPDATE red_packet_info SET uid = ?2, title = ?3,"
+		" currency = ?4, commitment = ?5, ack = ?6,"
+		" total_amount = " CAPPED(
+			"total_amount + ?7") ","
+					     " total_packet = " CAPPED(
+						     "total_packet + ?8") ","
+									  " start_ms = ?9,"
+									  " end_ms = ?10, created_ms = ?11"
+									  " WHERE activity = ?1",
 
-	[S_INFO_TOTAL] = "UPDATE red_packet_info SET"
-			 " total_amount = total_amount + ?2,"
-			 " total_packet = total_packet + ?3"
-			 " WHERE activity = ?1",
+	[S_INFO_TOTAL] =
+		"UPDATE red_packet_info SET"
+		" total_amount = " CAPPED(
+			"total_amount + ?2") ","
+					     " total_packet = " CAPPED(
+						     "total_packet + ?3") " WHERE activity = ?1",
 
 	[S_TRANCHE_LIST] = "SELECT tranche, packets, amount,"
 			   " transfer IS NOT NULL FROM tranche"
@@ -71,8 +83,7 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 			 " FROM activity_change"
 			 " WHERE activity = ?1 AND revision = ?2",
 	[S_CHANGE_NEWEST] = "SELECT kind, revision FROM activity_change"
-			    " WHERE activity = ?1"
-			    " ORDER BY revision DESC LIMIT ?2",
+			    " WHERE activity = ?1 ORDER BY revision DESC",
 	[S_CHANGE_OF_KIND] =
 		"SELECT claims, amount, revision FROM activity_change"
 		" WHERE activity = ?1 AND kind = ?2"
@@ -80,7 +91,7 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 
 	[S_ACCOUNT_ADD] = "INSERT INTO account (kind, owner, currency)"
 			  " VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-	[S_ACCOUNT_GET] = "SELECT account FROM account WHERE kind = ?1"
+	[S_ACCOUNT_GET] = "SELECT account, balance FROM account WHERE kind = ?1"
 			  " AND owner = ?2 AND currency = ?3",
 	[S_ACCOUNT_MOVE] = "UPDATE account SET balance = balance + ?2"
 			   " WHERE account = ?1",
@@ -154,7 +165,8 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 		       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
 		       " ON CONFLICT DO NOTHING RETURNING 1",
 	[S_DEAD_PENDING] = "SELECT dead_letter, topic, partition, kafka_offset,"
-			   " reason, key, value FROM dead_letter"
+			   " reason, substr(key, 1, ?2), substr(value, 1, ?3),"
+			   " length(key), length(value) FROM dead_letter"
 			   " WHERE sent_ms = 0 ORDER BY dead_letter LIMIT ?1",
 	[S_DEAD_SENT] = "UPDATE dead_letter SET sent_ms = ?2"
 			" WHERE dead_letter = ?1",

@@ -62,6 +62,14 @@ struct tx {
 /* All functions that return an int give 0, or ERR_STORE: then the transaction
  * is to be rolled back. */
 
+/** For what is only counted: the sum, or the largest number. */
+static inline int64_t tx_sum(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
 /* ---- ledger_sqlite_activity.c ---- */
 
 /** The activity of that id, with a stub row if it was never heard of. */
@@ -80,9 +88,11 @@ void tx_activities_free(struct tx *tx);
 
 /* ---- ledger_sqlite_book.c ---- */
 
-/** The number of an account, which is made if it is new. */
+/** The number of an account, which is made if it is new, and its balance
+ * without what this transaction has not posted yet. */
 must_check int tx_account(struct tx *tx, const char *kind, struct bytes owner,
-			  struct bytes currency, int64_t *number);
+			  struct bytes currency, int64_t *number,
+			  int64_t *balance);
 /** Start the transfer unless it is started. */
 must_check int tx_transfer_start(struct tx *tx, struct tx_activity *a,
 				 struct tx_transfer *t, const char *kind);
@@ -91,7 +101,8 @@ void tx_transfer_add(struct tx_transfer *t, int64_t account, int64_t cents);
 /** Write the postings, the pool's as their sum, and the balances. */
 must_check int tx_transfer_finish(struct tx *tx, struct tx_activity *a,
 				  struct tx_transfer *t);
-/** Fund every tranche that waits, if the sponsor is known. */
+/** Fund every tranche that waits, if the sponsor is known and the books can
+ * hold it. */
 must_check int tx_fund(struct tx *tx, struct tx_activity *a);
 /** The whole pool back to the sponsor. */
 must_check int tx_refund(struct tx *tx, struct tx_activity *a);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/amount.h"
+
 static struct settle_verdict verdict(enum settle_action action, const char *why)
 {
 	return (struct settle_verdict){ action, why };
@@ -69,6 +71,11 @@ enum settle_state settle_state_named(struct bytes name)
 	return SETTLE_STATE_UNKNOWN;
 }
 
+bool settle_keeps_state(enum event_change_kind kind)
+{
+	return kind == EVENT_TOPPED_UP || kind == EVENT_COUNTED;
+}
+
 enum settle_state settle_state(const enum event_change_kind *newest_first,
 			       size_t n)
 {
@@ -85,9 +92,7 @@ enum settle_state settle_state(const enum event_change_kind *newest_first,
 	};
 
 	for (size_t i = 0; i < n; i++) {
-		/* A top-up and a count leave the state as it is. */
-		if (newest_first[i] == EVENT_TOPPED_UP ||
-		    newest_first[i] == EVENT_COUNTED) {
+		if (settle_keeps_state(newest_first[i])) {
 			continue;
 		}
 		/* `resume` leads from HALTED to PAUSED, from there to OPEN. */
@@ -98,6 +103,19 @@ enum settle_state settle_state(const enum event_change_kind *newest_first,
 		return after[newest_first[i]];
 	}
 	return SETTLE_STATE_UNKNOWN;
+}
+
+bool settle_fundable(const struct settle_books *b, int64_t sponsor_balance,
+		     int64_t cents, int64_t packets)
+{
+	return cents <= AMOUNT_MAX_CENTS - b->funded_cents &&
+	       packets <= AMOUNT_MAX_CENTS - b->funded_packets &&
+	       sponsor_balance >= cents - SETTLE_BALANCE_MAX;
+}
+
+bool settle_creditable(int64_t balance, int64_t cents)
+{
+	return balance <= SETTLE_BALANCE_MAX - cents;
 }
 
 static bool closed_and_whole(const struct settle_books *b)
@@ -164,6 +182,14 @@ void settle_alarm(const struct settle_books *b, struct buf *out)
 {
 	if (settle_refund(b) == SETTLE_REFUND_DIFFERS) {
 		say_differs(b, out);
+	}
+	if (b->refused_tranches > 0) {
+		buf_printf(out,
+			   "%lld %s not funded, for the activity or its "
+			   "sponsor would have more than the books can hold; ",
+			   (long long)b->refused_tranches,
+			   b->refused_tranches == 1 ? "tranche is"
+						    : "tranches are");
 	}
 	if (b->conflicts > 0) {
 		buf_printf(out, "%lld %s for a decision; ",

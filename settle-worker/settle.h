@@ -70,7 +70,10 @@ const char *settle_state_name(enum settle_state s);
 /** The state of that name, or UNKNOWN. */
 enum settle_state settle_state_named(struct bytes name);
 
-/** The state after these changes, the newest first. */
+/** Whether a change leaves the state as it was: a top-up, a count. */
+bool settle_keeps_state(enum event_change_kind kind);
+/** The state after these changes, the newest first; the last two that do not
+ * keep it are enough. */
 enum settle_state settle_state(const enum event_change_kind *newest_first,
 			       size_t n);
 
@@ -80,6 +83,7 @@ struct settle_books {
 	bool cancelled;
 	bool refund_done;
 	int64_t waiting_tranches; /* announced, and not funded yet */
+	int64_t refused_tranches; /* of these, what the books cannot hold */
 	int64_t funded_cents;
 	int64_t funded_packets;
 	int64_t credited_cents;
@@ -98,6 +102,18 @@ struct settle_books {
 	int64_t parked_alarming; /* of these, not for want of `loaded` */
 	int64_t conflicts;       /* not decided by a person yet */
 };
+
+/* What a balance may come to, either way: twice that can still be added. */
+#define SETTLE_BALANCE_MAX (INT64_C(1) << 62)
+
+/** Whether the books can hold another tranche: what an activity was given
+ * stays within AMOUNT_MAX_CENTS, for money and packets, and what its sponsor
+ * owes within SETTLE_BALANCE_MAX. */
+bool settle_fundable(const struct settle_books *b, int64_t sponsor_balance,
+		     int64_t cents, int64_t packets);
+
+/** Whether a user with this balance can be given that much more. */
+bool settle_creditable(int64_t balance, int64_t cents);
 
 enum settle_refund {
 	SETTLE_REFUND_WAIT,    /* not now */

@@ -10,9 +10,29 @@ enum { BUSY_TIMEOUT_MS = 1000 };
 
 static int failed(struct sql *q, const char *what)
 {
+	q->code =
+		q->db != NULL ? sqlite3_extended_errcode(q->db) : SQLITE_NOMEM;
 	(void)snprintf(q->why, q->why_size, "%s: %s", what,
 		       q->db != NULL ? sqlite3_errmsg(q->db) : "no memory");
 	return ERR_STORE;
+}
+
+int sql_damaged(struct sql *q, const char *what)
+{
+	q->code = SQLITE_CORRUPT;
+	(void)snprintf(q->why, q->why_size,
+		       "the ledger contradicts itself, is the file damaged "
+		       "(PRAGMA integrity_check)? %s",
+		       what);
+	return ERR_STORE;
+}
+
+bool sql_refused(const struct sql *q)
+{
+	int primary = q->code & 0xff;
+
+	return primary == SQLITE_CONSTRAINT || primary == SQLITE_MISMATCH ||
+	       primary == SQLITE_TOOBIG;
 }
 
 int sql_exec(struct sql *q, const char *text)
@@ -140,6 +160,21 @@ int sql_first(struct sql *q, int s, const char *types, ...)
 	rv = start(q, s, types, &args);
 	va_end(args);
 	return rv;
+}
+
+int sql_only(struct sql *q, int s, const char *types, ...)
+{
+	va_list args;
+	int rv;
+
+	va_start(args, types);
+	rv = start(q, s, types, &args);
+	va_end(args);
+	if (rv == 0) {
+		sql_done(q, s);
+		return sql_damaged(q, q->texts[s]);
+	}
+	return rv < 0 ? rv : 0;
 }
 
 int sql_run(struct sql *q, int s, const char *types, ...)

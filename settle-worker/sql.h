@@ -17,6 +17,7 @@ struct sql {
 	int count;
 	char *why; /* where the last error is written */
 	size_t why_size;
+	int code; /* SQLite's extended code of the last error */
 };
 
 /** Open the file with the settings that the ledger demands. 0 or ERR_STORE. */
@@ -30,6 +31,15 @@ void sql_close(struct sql *q);
  * sql_done(), unless it failed.
  */
 must_check int sql_first(struct sql *q, int s, const char *types, ...);
+/** As sql_first() for a statement that must have a row: 0, or ERR_STORE also
+ * if there is none, for then the file is damaged. */
+must_check int sql_only(struct sql *q, int s, const char *types, ...);
+/** What was read contradicts itself, which only a damaged file does:
+ * ERR_STORE. */
+must_check int sql_damaged(struct sql *q, const char *what);
+/** Whether the last error is about what was to be written, not about the file:
+ * to try the same again is of no use. */
+bool sql_refused(const struct sql *q);
 /** The next row: as sql_first(). */
 must_check int sql_next(struct sql *q, int s);
 /** The statement may be used again. */

@@ -48,6 +48,15 @@ static char *describe(const struct ledger_dead_letter *l)
 	(void)json_object_set_new(object, "offset", json_integer(l->offset));
 	put_hex(object, "key", buf_live(&l->key));
 	put_hex(object, "value", buf_live(&l->value));
+	/* Then the rest is in the table. */
+	if ((size_t)l->key_bytes > buf_len(&l->key)) {
+		(void)json_object_set_new(object, "key_bytes",
+					  json_integer(l->key_bytes));
+	}
+	if ((size_t)l->value_bytes > buf_len(&l->value)) {
+		(void)json_object_set_new(object, "value_bytes",
+					  json_integer(l->value_bytes));
+	}
 	text = json_dumps(object, JSON_COMPACT);
 	check(text != NULL); /* all of it is text */
 	json_decref(object);

@@ -43,6 +43,9 @@ void fixture_claim_in(struct fixture *f, const char *activity,
 /** Add `created`: revision 1, sponsor "acme", CNY. */
 void fixture_created(struct fixture *f, const char *activity, int64_t cents,
 		     uint64_t packets);
+/** The same with another sponsor. */
+void fixture_created_by(struct fixture *f, const char *activity,
+			const char *sponsor, int64_t cents, uint64_t packets);
 /** Add `loaded` (tranche 1) or `topped up` (the others). */
 void fixture_loaded(struct fixture *f, const char *activity, uint64_t revision,
 		    uint32_t tranche, int64_t cents, uint64_t packets);
