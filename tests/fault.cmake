@@ -6,3 +6,26 @@ add_executable(fault_tappers
 target_include_directories(fault_tappers PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(fault_tappers PRIVATE
   client token net proto base PkgConfig::jansson build_flags)
+
+# The proxies, processes and faults, as a library so that parts can be tested.
+add_library(fault STATIC
+  fault/activities.c fault/child.c fault/faults.c fault/proxy.c
+  fault/proxy_pair.c fault/rounds.c fault/schedule.c fault/summary.c
+  fault/watch.c fault/world.c fault/world_config.c)
+target_include_directories(fault PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(fault
+  PUBLIC base PkgConfig::libuv PkgConfig::jansson PRIVATE build_flags)
+add_executable(fault_torture fault/torture.c)
+target_link_libraries(fault_torture PRIVATE fault build_flags)
+
+# The rules of the checker, which read nothing, and what fills their tables.
+add_library(fault_check_rules STATIC
+  fault/check.c fault/check_answers.c fault/check_events.c fault/check_money.c
+  fault/check_persons.c)
+target_include_directories(fault_check_rules PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(fault_check_rules PUBLIC console_core PRIVATE build_flags)
+add_executable(fault_check
+  fault/check_ledger.c fault/check_log.c fault/check_main.c fault/check_redis.c
+  fault/check_topics.c)
+target_link_libraries(fault_check PRIVATE
+  fault_check_rules grab_core PkgConfig::sqlite3 PkgConfig::hiredis build_flags)

@@ -1,0 +1,106 @@
+/*
+ * Rules of each user: what was told stands in every place, what stands there
+ * was asked for, and all of it is of the plan.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "fault/check.h"
+
+static const char *const names[CHECK_PLACES] = { "Redis", "the topic",
+						 "the ledger" };
+
+static void judge_told(struct check *c, const struct check_activity *a,
+		       const struct check_person *p)
+{
+	for (int i = a->lists_gone ? CHECK_TOPIC : CHECK_REDIS;
+	     i < CHECK_PLACES; i++) {
+		const struct check_claim *in = &p->in[i];
+
+		if (in->packet[0] == '\0') {
+			check_violation(c,
+					"%s: %s was told packet %s, %" PRId64
+					" cents, and has no claim in %s",
+					a->id, p->user, p->told.packet,
+					p->told.amount_cents, names[i]);
+		} else if (strcmp(in->packet, p->told.packet) != 0 ||
+			   in->amount_cents != p->told.amount_cents ||
+			   in->at_ms != p->told.at_ms) {
+			check_violation(c,
+					"%s: %s was told packet %s, %" PRId64
+					" cents, won at %" PRId64
+					"; %s has packet %s, %" PRId64
+					" cents, won at %" PRId64,
+					a->id, p->user, p->told.packet,
+					p->told.amount_cents, p->told.at_ms,
+					names[i], in->packet, in->amount_cents,
+					in->at_ms);
+		}
+	}
+}
+
+/* Claim n is packet n of the plan. */
+static void judge_plan(struct check *c, const struct check_activity *a,
+		       const struct check_person *p,
+		       const struct check_claim *claim)
+{
+	char id[32];
+
+	if (a->amounts == NULL) {
+		return;
+	}
+	snprintf(id, sizeof id, "%" PRIu64, a->id_base + claim->seq - 1);
+	if (claim->seq > a->amount_count || strcmp(id, claim->packet) != 0 ||
+	    a->amounts[claim->seq - 1] != claim->amount_cents) {
+		check_violation(
+			c,
+			"%s: %s has packet %s, %" PRId64 " cents, seq %" PRIu64
+			", and the plan has packet %s, %" PRId64 " cents",
+			a->id, p->user, claim->packet, claim->amount_cents,
+			claim->seq, id,
+			claim->seq <= a->amount_count
+				? a->amounts[claim->seq - 1]
+				: 0);
+	}
+}
+
+static void judge_claim(struct check *c, const struct check_activity *a,
+			const struct check_person *p)
+{
+	const struct check_claim *claim =
+		&p->in[a->lists_gone ? CHECK_TOPIC : CHECK_REDIS];
+
+	if (claim->packet[0] == '\0' || p->user[0] == '#') {
+		return; /* none, or void: made by an operator */
+	}
+	judge_plan(c, a, p, claim);
+	if (!p->explained && (p->asked || !c->others)) {
+		check_violation(c,
+				"%s: %s has packet %s, claimed at %" PRId64
+				", but no grab can have made that claim",
+				a->id, p->user, claim->packet, claim->at_ms);
+	}
+	if (a->event_count[CHECK_REDIS] > 0 &&
+	    !check_state_within(a, claim->at_ms, claim->at_ms,
+				1u << RAIN__STATE__OPEN)) {
+		check_violation(c,
+				"%s: %s has packet %s, claimed at %" PRId64
+				", when it was not OPEN",
+				a->id, p->user, claim->packet, claim->at_ms);
+	}
+}
+
+void check_judge_persons(struct check *c, struct check_activity *a)
+{
+	struct check_person *p;
+	struct check_person *next;
+
+	HASH_ITER(hh, a->persons, p, next)
+	{
+		if (p->told.packet[0] != '\0') {
+			judge_told(c, a, p);
+		}
+		judge_claim(c, a, p);
+	}
+}
