@@ -3,6 +3,8 @@
 #
 #   kafka.sh fetch                            get the jars, once per machine
 #   kafka.sh start DIR PORT CONTROLLER_PORT   run a broker, its files in DIR
+#   kafka.sh run DIR PORT CONTROLLER_PORT     the same in this process: never
+#                                             returns, logs to its output
 #   kafka.sh stop DIR                         stop it, gently if it lets us
 #   kafka.sh kill DIR                         stop it at once (kill -9)
 #
@@ -110,15 +112,30 @@ gone_within() {
 	done
 }
 
+# Set $listeners, $advertised and $protocols for PORT and KAFKA_PROXIED.
+list_listeners() {
+	listeners=PLAINTEXT://127.0.0.1:$1
+	advertised=PLAINTEXT://127.0.0.1:$1
+	protocols=PLAINTEXT:PLAINTEXT
+	n=0
+	for pair in ${KAFKA_PROXIED:-}; do
+		n=$((n + 1))
+		listeners=$listeners,PROXIED$n://127.0.0.1:${pair%:*}
+		advertised=$advertised,PROXIED$n://127.0.0.1:${pair#*:}
+		protocols=$protocols,PROXIED$n:PLAINTEXT
+	done
+}
+
 write_properties() {
+	list_listeners "$1"
 	cat >"$dir/server.properties" <<-END
 		process.roles=broker,controller
 		node.id=1
-		listeners=PLAINTEXT://127.0.0.1:$1,CONTROLLER://127.0.0.1:$2
-		advertised.listeners=PLAINTEXT://127.0.0.1:$1
+		listeners=$listeners,CONTROLLER://127.0.0.1:$2
+		advertised.listeners=$advertised
 		controller.listener.names=CONTROLLER
 		inter.broker.listener.name=PLAINTEXT
-		listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+		listener.security.protocol.map=$protocols,CONTROLLER:PLAINTEXT
 		# Static voters, so that a restart may use another controller port.
 		controller.quorum.voters=1@127.0.0.1:$2
 		log.dirs=$dir/data
@@ -145,8 +162,15 @@ write_properties() {
 	END
 }
 
+# run_java [setsid] CLASS ARGUMENT...
 run_java() {
-	exec setsid "$java" -Xms64m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
+	alone=
+	if [ "$1" = setsid ]; then
+		alone=setsid
+		shift
+	fi
+	# shellcheck disable=SC2086 # nothing, or a word
+	exec $alone "$java" -Xms64m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
 		-Xshare:auto -Djava.awt.headless=true \
 		-Dlog4j2.configurationFile="$here/log4j2.xml" \
 		-cp "$jars/*" "$@"
@@ -159,7 +183,7 @@ format_new() {
 		return
 	fi
 	id=$(head -c 16 /dev/urandom | base64 | tr '+/' 'Aa' | cut -c 1-22)
-	(run_java kafka.tools.StorageTool format --ignore-formatted -t "$id" \
+	(run_java setsid kafka.tools.StorageTool format --ignore-formatted -t "$id" \
 		-c "$dir/server.properties") >>"$dir/kafka.log" 2>&1 || {
 		tail -n 30 "$dir/kafka.log" >&2
 		die "could not format $dir/data"
@@ -178,7 +202,8 @@ listens() {
 		2>/dev/null
 }
 
-start() {
+# prepare DIR PORT CONTROLLER_PORT: all but the broker itself.
+prepare() {
 	fetch
 	find_java
 	mkdir -p "$1"
@@ -192,9 +217,19 @@ start() {
 	done
 	write_properties "$2" "$3"
 	format_new
+}
+
+run() {
+	prepare "$@"
+	echo "$$" >"$dir/kafka.pid"
+	run_java kafka.Kafka "$dir/server.properties" </dev/null
+}
+
+start() {
+	prepare "$@"
 	: >>"$dir/kafka.log"
 	log_start=$(wc -c <"$dir/kafka.log")
-	run_java kafka.Kafka "$dir/server.properties" \
+	run_java setsid kafka.Kafka "$dir/server.properties" \
 		>>"$dir/kafka.log" 2>&1 </dev/null &
 	pid=$!
 	echo "$pid" >"$dir/kafka.pid"
@@ -228,6 +263,7 @@ stop() {
 case ${1-} in
 fetch) [ $# -eq 1 ] || usage && fetch ;;
 start) [ $# -eq 4 ] || usage && start "$2" "$3" "$4" ;;
+run) [ $# -eq 4 ] || usage && run "$2" "$3" "$4" ;;
 stop) [ $# -eq 2 ] || usage && stop "$2" stop ;;
 kill) [ $# -eq 2 ] || usage && stop "$2" kill ;;
 *) usage ;;

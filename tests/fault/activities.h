@@ -1,0 +1,49 @@
+/**
+ * The activities of a round, and the operator who leads them through their
+ * states with rainctl.
+ */
+#ifndef TESTS_FAULT_ACTIVITIES_H
+#define TESTS_FAULT_ACTIVITIES_H
+
+#include "fault/world.h"
+
+enum round_activity {
+	ACTIVITY_SOLD,  /* sells out in mid rain; paused and resumed before */
+	ACTIVITY_LEFT,  /* never does; closed while people tap */
+	ACTIVITY_LATE,  /* opened while people tap; closes at its end_ms */
+	ACTIVITY_NEVER, /* loaded, never opened, cancelled */
+	ROUND_ACTIVITIES,
+};
+
+enum { ACTIVITY_NAME_BYTES = 32 };
+
+struct activities {
+	char names[ROUND_ACTIVITIES][ACTIVITY_NAME_BYTES];
+	uint64_t packets[ROUND_ACTIVITIES];
+	uint64_t users;
+	uint64_t end_s; /* of the late one, from when it is made */
+};
+
+/** Names and sizes such that some sell out and some do not. */
+void activities_plan(struct activities *a, size_t round, uint64_t rate,
+		     uint64_t length_ms);
+
+/** Write its plan and create it; tried again for ms. False: a violation. */
+must_check bool activities_create(struct world *w, const struct activities *a,
+				  enum round_activity which, uint64_t ms);
+
+/** One try of rainctl activity VERB; whether it succeeded. */
+must_check bool activities_step(struct world *w, const struct activities *a,
+				enum round_activity which, const char *verb);
+
+/** Each verb (NULL ends them), tried again for ms. False: a violation. */
+must_check bool activities_steps(struct world *w, const struct activities *a,
+				 enum round_activity which,
+				 const char *const *verbs, uint64_t ms);
+
+/** Close what is open, wait until the rest is closed, and until the books of
+ * all are exact. Nothing may be halted. False: a violation. */
+must_check bool activities_end(struct world *w, const struct activities *a,
+			       uint64_t ms);
+
+#endif
