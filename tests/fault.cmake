@@ -29,3 +29,13 @@ add_executable(fault_check
   fault/check_topics.c)
 target_link_libraries(fault_check PRIVATE
   fault_check_rules grab_core PkgConfig::sqlite3 PkgConfig::hiredis build_flags)
+c_test(fault_check unit SOURCES unit/test_fault_check.c LIBS fault_check_rules)
+c_test(fault_schedule unit SOURCES unit/test_fault_schedule.c LIBS fault)
+c_test(fault_proxy component
+  SOURCES component/test_fault_proxy.c lib/turns.c LIBS fault base)
+
+# A minute of it, always the same one. It starts its own Kafka, for it kills it.
+add_test(NAME fault.torture COMMAND fault_torture --seed 4 --minutes 1)
+set_tests_properties(fault.torture PROPERTIES LABELS fault TIMEOUT 600
+  RUN_SERIAL ON
+  ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RAIN_SOURCE=${PROJECT_SOURCE_DIR};REDIS_SERVER=${REDIS_SERVER}")

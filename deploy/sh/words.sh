@@ -140,6 +140,23 @@ word_bench() {
 	stack_remove "$dir"
 }
 
+# word_torture [--seed N] [--minutes M]: five minutes and a random seed unless
+# told otherwise. It prints the seed; its data stays when something was wrong.
+word_torture() {
+	case ${1:-}:${2:-}:${3:-}:${4:-} in
+	::: | --seed:[0-9]*:: | --minutes:[1-9]*:: | \
+		--seed:[0-9]*:--minutes:[1-9]* | --minutes:[1-9]*:--seed:[0-9]*) ;;
+	*) fail "./rain torture takes --seed N and --minutes M" ;;
+	esac
+	[ $# -le 4 ] || fail "./rain torture takes --seed N and --minutes M"
+	need build run test
+	# shellcheck disable=SC2086 # a list of words
+	build release $programs fault_torture fault_tappers fault_check
+	"$top/deploy/kafka/kafka.sh" fetch
+	mkdir -p "$runs"
+	RAIN_BIN=$bin RAIN_SOURCE=$top TMPDIR=$runs "$bin/fault_torture" "$@"
+}
+
 word_fmt() {
 	mode=-i
 	if [ "${1:-}" = --check ]; then

@@ -29,6 +29,7 @@ void faults_start(struct faults *f, const struct round *round);
  * says which, if one does not come back. */
 must_check bool faults_heal(struct faults *f);
 
+/** Let go of the timer. */
 void faults_close(struct faults *f);
 
 /** How many of each kind, on which targets. */

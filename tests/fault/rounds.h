@@ -23,12 +23,14 @@ struct rounds {
 	json_t *checked; /* the same of the checkers' */
 };
 
+/** seed also chooses who taps; rate is taps a second. */
 void rounds_init(struct rounds *r, struct world *w, uint64_t seed,
 		 uint64_t rate);
 
 /** Play the next round. False after a violation: nothing is sure any more. */
 must_check bool rounds_play(struct rounds *r, const struct round *round);
 
+/** End what still runs of a round. */
 void rounds_close(struct rounds *r);
 
 #endif
