@@ -40,17 +40,12 @@ static int64_t signed_number(const redisReply *meta, const char *name,
 	return number(meta, name, &n) ? (int64_t)n : otherwise;
 }
 
-/* As much of the text as fits, and a NUL. */
+/* A stranger may have written it, and a message has no room for what is not
+ * UTF-8: its reader would refuse all of it. */
 static void text(const redisReply *meta, const char *name, char *out,
 		 size_t size)
 {
-	struct bytes value = field(meta, name);
-	size_t n = value.n < size ? value.n : size - 1;
-
-	if (n > 0) {
-		memcpy(out, value.p, n);
-	}
-	out[n] = '\0';
+	(void)bytes_readable(field(meta, name), out, size);
 }
 
 static bool read_plan(const redisReply *meta, struct bytes plan,

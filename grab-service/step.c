@@ -115,8 +115,7 @@ bool step_number(const struct step_reply *reply, size_t i, int64_t *out)
 	return i < reply->rest_count && element_number(reply->rest[i], out);
 }
 
-/* The head of every reply; false if this is none. */
-static bool reply_parse(const redisReply *r, struct step_reply *out)
+bool step_reply_read(const redisReply *r, struct step_reply *out)
 {
 	int64_t revision = 0;
 	struct bytes state;
@@ -155,7 +154,7 @@ static void step_run_cb(void *ctx, enum redis_outcome outcome,
 	if (reply != NULL && reply->type == REDIS_REPLY_ERROR) {
 		error = bytes_make(reply->str, (size_t)reply->len);
 	}
-	if (outcome == REDIS_DONE && reply_parse(reply, &parsed)) {
+	if (outcome == REDIS_DONE && step_reply_read(reply, &parsed)) {
 		s->done(s->ctx, outcome, &parsed, error);
 	} else {
 		/* A foreign reply says nothing about what was written. */

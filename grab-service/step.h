@@ -35,6 +35,10 @@ struct step_reply {
 	size_t rest_count;
 };
 
+/** Read the head that every reply has; false if this is none. r may be NULL;
+ * out borrows from it. */
+must_check bool step_reply_read(const redisReply *r, struct step_reply *out);
+
 /** reply is NULL unless outcome is REDIS_DONE and the reply is readable; an
  * unreadable one comes as REDIS_PARTIAL. error is the text of an error reply,
  * or empty. All valid during the call only. */

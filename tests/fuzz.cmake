@@ -32,6 +32,7 @@ function(fuzz_target name)
   set_tests_properties(fuzz.replay_${name} PROPERTIES LABELS fuzz TIMEOUT 60)
 endfunction()
 
+fuzz_target(address client net base)
 fuzz_target(amount base)
 fuzz_target(app_frame proto base)
 fuzz_target(claim grab_core base)
@@ -41,6 +42,13 @@ fuzz_target(dubbo_result net proto base)
 fuzz_target(dubbo_stream net base)
 fuzz_target(event settle_core proto base)
 fuzz_target(event_text grab_core proto base)
+fuzz_target(plan_file console_core proto base)
+fuzz_target(redis_reply grab_core client proto base)
 fuzz_target(rpc_message gateway_core grab_core proto base)
 fuzz_target(server_message proto base)
 fuzz_target(token token base PkgConfig::openssl)
+fuzz_target(token_keys token base PkgConfig::openssl)
+
+# What a fuzzer is too slow for: OpenSSL reads a thousand PEM files a second.
+c_test(token_pem unit SOURCES unit/test_token_pem.c LIBS token
+  PkgConfig::openssl)

@@ -88,3 +88,25 @@ bool bytes_utf8(struct bytes b)
 	}
 	return true;
 }
+
+size_t bytes_readable(struct bytes b, char *out, size_t size)
+{
+	size_t used = 0;
+
+	while (b.n > 0) {
+		size_t n = utf8_char(b);
+		bool good =
+			n > 1 || (n == 1 && b.p[0] >= ' ' && b.p[0] != 0x7f);
+		size_t taken = n > 0 ? n : 1;
+
+		n = good ? n : 1;
+		if (n >= size - used) {
+			break;
+		}
+		(void)memcpy(out + used, good ? (const char *)b.p : "?", n);
+		used += n;
+		b = bytes_make(b.p + taken, b.n - taken);
+	}
+	out[used] = '\0';
+	return used;
+}

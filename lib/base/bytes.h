@@ -47,4 +47,9 @@ bool bytes_to_u64(struct bytes b, uint64_t max, uint64_t *out);
 /** Well-formed UTF-8 (RFC 3629), without surrogates and overlong forms. */
 bool bytes_utf8(struct bytes b);
 
+/** Copy text of a stranger for people to read: as many whole characters as fit,
+ * control characters and what is not UTF-8 as '?', and a NUL. Returns the
+ * length without it; size is at least 1. */
+size_t bytes_readable(struct bytes b, char *out, size_t size);
+
 #endif

@@ -51,14 +51,10 @@ static void set_default(struct config_entry *e)
 static void check_distinct(const struct config *c, const char *name)
 {
 	const struct config_state *st = config_state(c);
-	char a[CONFIG_ENV_MAX];
-	char b[CONFIG_ENV_MAX];
 
 	check(strchr(name, '.') != NULL);
-	config_env_name(name, a);
 	for (size_t i = 0; i < st->entry_count; i++) {
-		config_env_name(st->entries[i].key->name, b);
-		check(strcmp(a, b) != 0);
+		check(!config_env_same(name, st->entries[i].key->name));
 	}
 }
 

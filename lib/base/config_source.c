@@ -6,7 +6,13 @@
 #include "base/config_state.h"
 #include "base/err.h"
 
-enum { LINE_BYTES_MAX = 8192, WHERE_MAX = 1024 };
+enum {
+	LINE_BYTES_MAX = 8192,
+	WHERE_MAX = 1024,
+	/* A file that is no configuration at all has a problem in every line;
+	 * nobody reads them all. */
+	ERRORS_BYTES_MAX = 16384,
+};
 
 /* One file being read; inih pulls lines and pushes assignments. */
 struct reading {
@@ -15,6 +21,7 @@ struct reading {
 	FILE *file;
 	int line; /* of what was read last */
 	int rv;
+	bool full; /* of problems: the rest is not read */
 };
 
 static void complain(struct reading *r, const char *what)
@@ -49,10 +56,16 @@ static char *next_line(char *line, int size, void *arg)
 {
 	struct reading *r = arg;
 
-	if (fgets(line, size, r->file) == NULL) {
+	if (r->full || fgets(line, size, r->file) == NULL) {
 		return NULL;
 	}
 	r->line++;
+	if (buf_len(&r->c->errors) > ERRORS_BYTES_MAX) {
+		complain(r,
+			 "the rest is not read: there are too many problems");
+		r->full = true;
+		return NULL;
+	}
 	if (strchr(line, '\n') == NULL && !feof(r->file)) {
 		complain(r, "the line is too long or holds a zero byte");
 		skip_line(r->file);

@@ -73,6 +73,9 @@ void config_value_allowed(const struct config_key *key, struct buf *out);
 /** "gateway.out_max" as RAIN_GATEWAY_OUT_MAX. */
 void config_env_name(const char *name, char out[CONFIG_ENV_MAX]);
 
+/** Whether both keys have the same variable of the environment. */
+bool config_env_same(const char *a, const char *b);
+
 /** Append what an unknown name might have meant and what its section knows. */
 void config_suggest(const struct config *c, const char *name, struct buf *out);
 

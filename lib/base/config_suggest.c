@@ -32,20 +32,24 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return ab < c ? ab : c;
 }
 
-/* How many letters must be changed, added or left out. */
-static size_t distance(const char *a, const char *b)
+/* How many letters must be changed, added or left out; or SIZE_MAX as soon as
+ * that is plainly not below limit: each letter of difference in length is one
+ * to add, and no row's least is below that of the row before. */
+static size_t distance(const char *a, const char *b, size_t limit)
 {
 	size_t row[NAME_MAX_LEN + 1];
+	size_t n = strlen(a);
 	size_t m = strlen(b);
 
-	if (m > NAME_MAX_LEN) {
+	if (m > NAME_MAX_LEN || n >= m + limit || m >= n + limit) {
 		return SIZE_MAX;
 	}
 	for (size_t j = 0; j <= m; j++) {
 		row[j] = j;
 	}
-	for (size_t i = 1; a[i - 1] != '\0'; i++) {
+	for (size_t i = 1; i <= n; i++) {
 		size_t corner = row[0];
+		size_t least = i;
 
 		row[0] = i;
 		for (size_t j = 1; j <= m; j++) {
@@ -53,6 +57,10 @@ static size_t distance(const char *a, const char *b)
 
 			corner = row[j];
 			row[j] = min3(same, row[j] + 1, row[j - 1] + 1);
+			least = row[j] < least ? row[j] : least;
+		}
+		if (least >= limit) {
+			return SIZE_MAX;
 		}
 	}
 	return row[m];
@@ -66,7 +74,8 @@ void config_suggest(const struct config *c, const char *name, struct buf *out)
 	const char *comma = "; allowed: ";
 
 	for (size_t i = 0; i < st->entry_count; i++) {
-		size_t d = distance(name, st->entries[i].key->name);
+		size_t d =
+			distance(name, st->entries[i].key->name, best_distance);
 
 		if (d < best_distance) {
 			best_distance = d;

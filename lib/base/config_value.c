@@ -218,16 +218,30 @@ void config_value_allowed(const struct config_key *key, struct buf *out)
 	}
 }
 
+/* A letter of a key's name as it stands in a variable's. */
+static char env_letter(char c)
+{
+	if (c >= 'a' && c <= 'z') {
+		return (char)(c - 'a' + 'A');
+	}
+	return c == '.' || c == '-' ? '_' : c;
+}
+
 void config_env_name(const char *name, char out[CONFIG_ENV_MAX])
 {
 	size_t n = (size_t)snprintf(out, CONFIG_ENV_MAX, "RAIN_%s", name);
 
 	check(n < CONFIG_ENV_MAX);
 	for (char *c = out; *c != '\0'; c++) {
-		if (*c >= 'a' && *c <= 'z') {
-			*c = (char)(*c - 'a' + 'A');
-		} else if (*c == '.' || *c == '-') {
-			*c = '_';
-		}
+		*c = env_letter(*c);
 	}
+}
+
+bool config_env_same(const char *a, const char *b)
+{
+	while (*a != '\0' && env_letter(*a) == env_letter(*b)) {
+		a++;
+		b++;
+	}
+	return *a == *b;
 }

@@ -128,6 +128,18 @@ static bool is_p256(const EVP_PKEY *pkey)
 	       strcmp(group, "prime256v1") == 0;
 }
 
+/* A damaged file may hold a private key and the public key of another: what it
+ * signs nobody would take. */
+static bool is_whole(EVP_PKEY *pkey, bool private)
+{
+	EVP_PKEY_CTX *ctx = EVP_PKEY_CTX_new(pkey, NULL);
+	bool whole = ctx != NULL && EVP_PKEY_public_check(ctx) == 1 &&
+		     (!private || EVP_PKEY_pairwise_check(ctx) == 1);
+
+	EVP_PKEY_CTX_free(ctx);
+	return whole;
+}
+
 /* Without this OpenSSL asks for it at the terminal, or reads standard input,
  * and everything waits. */
 static int no_phrase(char *out, int size, int writing, void *arg)
@@ -161,6 +173,12 @@ static bool read_pem(struct reader *r, const char *name, struct token_key *key)
 		return complain(
 			r,
 			"the PEM file holds no EC key on the curve P-256, or one behind a pass phrase");
+	}
+	if (!is_whole(pkey, private)) {
+		EVP_PKEY_free(pkey);
+		return complain(
+			r,
+			"the PEM file is damaged: its public key is none, or not that of its private key");
 	}
 	out = BIO_new(BIO_s_mem());
 	check(out != NULL && PEM_write_bio_PUBKEY(out, pkey) == 1);

@@ -1,6 +1,11 @@
 #include "fuzz/fuzz.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PIECES_MAX = 100 };
 
 struct bytes fuzz_copy(struct bytes b)
 {
@@ -32,7 +37,34 @@ uint8_t fuzz_choice(struct bytes *input)
 	return first;
 }
 
-size_t fuzz_piece(uint8_t choice, size_t left)
+size_t fuzz_piece(uint8_t choice, size_t n)
 {
-	return choice == 0 || choice > left ? left : choice;
+	size_t least = (n + PIECES_MAX - 1) / PIECES_MAX;
+
+	if (choice == 0 || choice > n) {
+		return n;
+	}
+	return choice < least ? least : choice;
+}
+
+const char *fuzz_file(struct bytes content)
+{
+	static char path[64];
+	static int fd = -1;
+
+	if (fd < 0) {
+		fd = memfd_create("fuzz", MFD_CLOEXEC);
+		check(fd >= 0);
+		(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	}
+	check(ftruncate(fd, 0) == 0);
+	check(content.n == 0 ||
+	      pwrite(fd, content.p, content.n, 0) == (ssize_t)content.n);
+	return path;
+}
+
+bool fuzz_is_lines(struct bytes text)
+{
+	return text.n > 0 && text.p[text.n - 1] == '\n' &&
+	       memchr(text.p, 0, text.n) == NULL;
 }

@@ -20,8 +20,16 @@ void fuzz_drop(struct bytes copy);
  * it among the ways to read the rest. */
 uint8_t fuzz_choice(struct bytes *input);
 
-/** A stream comes in pieces of choice bytes, or in one for 0: the length of
- * the next piece. */
-size_t fuzz_piece(uint8_t choice, size_t left);
+/** A stream of n bytes comes in pieces of so many: choice, or all at once for
+ * 0. Of a long stream they are longer, so that there are not too many. */
+size_t fuzz_piece(uint8_t choice, size_t n);
+
+/** The input as a file: the path of the one in memory that holds it until the
+ * next call. Nothing is made or opened anew, so that it costs little. */
+const char *fuzz_file(struct bytes content);
+
+/** Whether text is whole lines without a zero byte, at least one: how problems
+ * are told to people. */
+bool fuzz_is_lines(struct bytes text);
 
 #endif

@@ -12,12 +12,13 @@ enum { ARENA_MAX = 64 * 1024 };
 static size_t cut(struct bytes stream, uint8_t choice, bool *bad)
 {
 	enum frame_outcome outcome = FRAME_MORE;
+	size_t piece = fuzz_piece(choice, stream.n);
 	struct buf in;
 	size_t done = 0;
 
 	buf_init(&in);
 	while (stream.n > 0 && outcome != FRAME_BAD) {
-		size_t n = fuzz_piece(choice, stream.n);
+		size_t n = piece < stream.n ? piece : stream.n;
 
 		buf_put(&in, stream.p, n);
 		stream.p += n;

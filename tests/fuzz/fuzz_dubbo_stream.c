@@ -67,12 +67,13 @@ static bool step(struct dubbo_cutter *c, struct buf *in, struct buf *trace,
 static bool cut(struct bytes stream, uint8_t choice, struct buf *trace)
 {
 	struct dubbo_cutter c = { .payload_max = PAYLOAD_MAX };
+	size_t piece = fuzz_piece(choice, stream.n);
 	bool garbage = false;
 	struct buf in;
 
 	buf_init(&in);
 	while (stream.n > 0 && !garbage) {
-		size_t n = fuzz_piece(choice, stream.n);
+		size_t n = piece < stream.n ? piece : stream.n;
 
 		buf_put(&in, stream.p, n);
 		stream.p += n;

@@ -47,6 +47,17 @@ void *fuzz_message(const ProtobufCMessageDescriptor *d, struct bytes packed,
 	return m;
 }
 
+void *fuzz_sent(const ProtobufCMessage *m, size_t arena_max)
+{
+	struct bytes packed = pack(m);
+	ProtobufCMessage *got = proto_unpack(m->descriptor, packed, arena_max);
+
+	check(got != NULL);
+	check(fuzz_packs_to(got, packed));
+	fuzz_drop(packed);
+	return got;
+}
+
 ProtobufCMessage *fuzz_any(struct bytes packed)
 {
 	return protobuf_c_message_unpack(&rain__list_request__descriptor, NULL,

@@ -13,6 +13,10 @@
 void *fuzz_message(const ProtobufCMessageDescriptor *d, struct bytes packed,
 		   size_t arena_max);
 
+/** A message that we send, as its reader gets it: he can always read it.
+ * proto_free() what is returned. */
+void *fuzz_sent(const ProtobufCMessage *m, size_t arena_max);
+
 /** Any bytes that are protobuf, as an empty message with unknown fields; NULL
  * if they are not. Free with protobuf_c_message_free_unpacked(). */
 ProtobufCMessage *fuzz_any(struct bytes packed);

@@ -70,3 +70,32 @@ Test(bytes, knows_utf8)
 		cr_assert(!bytes_utf8(bytes_str(bad[i])), "bad %zu", i);
 	}
 }
+
+static const char *readable(struct bytes b, size_t size)
+{
+	static char out[64];
+	size_t n;
+
+	memset(out, 'x', sizeof(out));
+	n = bytes_readable(b, out, size);
+	cr_assert_eq(n, strlen(out));
+	cr_assert_lt(n, size);
+	cr_assert(bytes_utf8(bytes_make(out, n)));
+	return out;
+}
+
+Test(bytes, makes_readable_what_a_stranger_wrote)
+{
+	cr_assert_str_eq(readable(BYTES("plain"), 6), "plain");
+	cr_assert_str_eq(readable(BYTES("plain"), 5), "plai");
+	cr_assert_str_eq(readable(BYTES("plain"), 1), "");
+	cr_assert_str_eq(readable(BYTES(""), 9), "");
+	cr_assert_str_eq(readable(BYTES("a\0b\x1b[1m\x7f\n"), 20), "a?b?[1m??");
+	cr_assert_str_eq(readable(BYTES("caf\xe9!"), 20), "caf?!");
+	cr_assert_str_eq(readable(BYTES("\xff\xfe\xfd"), 3), "??");
+	/* A character that does not fit is left out, all of it. */
+	cr_assert_str_eq(readable(BYTES("ab\xe7\xba\xa2"), 6),
+			 "ab\xe7\xba\xa2");
+	cr_assert_str_eq(readable(BYTES("ab\xe7\xba\xa2"), 5), "ab");
+	cr_assert_str_eq(readable(BYTES("ab\xe7\xba"), 5), "ab??");
+}

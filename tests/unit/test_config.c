@@ -99,6 +99,27 @@ static void expect_errors(const char *want)
 	free(got);
 }
 
+/* Whoever names the wrong file sees the beginning of it, not all. */
+Test(config, stops_where_nobody_reads_on)
+{
+	char *text = xcalloc(100001, 4);
+	char *errors;
+
+	for (size_t i = 0; i < 100000; i++) {
+		memcpy(text + i * 4, "abc\n", 4);
+	}
+	cr_assert_neq(read_text(&c, text), 0);
+	errors = xstrndup(buf_live(&c.errors).p, buf_len(&c.errors));
+	cr_assert_lt(strlen(errors), 20000);
+	cr_assert_not_null(
+		strstr(errors, ":150: neither [section] nor key = value"));
+	cr_assert_not_null(strstr(
+		errors,
+		": the rest is not read: there are too many problems\n"));
+	free(errors);
+	free(text);
+}
+
 Test(config, starts_with_the_defaults)
 {
 	cr_assert_str_eq(o.listen, "127.0.0.1:7000");
