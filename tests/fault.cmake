@@ -2,7 +2,8 @@
 
 # The apps that tap through the faults and write it down, and the checker.
 add_executable(fault_tappers
-  fault/tappers.c fault/tappers_app.c fault/tappers_log.c fault/tappers_main.c)
+  fault/tappers.c fault/tappers_app.c fault/tappers_log.c fault/tappers_main.c
+  fault/tappers_rude.c)
 target_include_directories(fault_tappers PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(fault_tappers PRIVATE
   client token net proto base PkgConfig::jansson build_flags)
@@ -29,7 +30,10 @@ add_executable(fault_check
   fault/check_topics.c)
 target_link_libraries(fault_check PRIVATE
   fault_check_rules grab_core PkgConfig::sqlite3 PkgConfig::hiredis build_flags)
-c_test(fault_check unit SOURCES unit/test_fault_check.c LIBS fault_check_rules)
+foreach(name fault_check fault_check_books)
+  c_test(${name} unit SOURCES unit/test_${name}.c lib/fault_tables.c
+         LIBS fault_check_rules)
+endforeach()
 c_test(fault_schedule unit SOURCES unit/test_fault_schedule.c LIBS fault)
 c_test(fault_proxy component
   SOURCES component/test_fault_proxy.c lib/turns.c LIBS fault base)

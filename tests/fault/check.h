@@ -155,6 +155,7 @@ struct check {
 	struct buf report; /* a line per violation, the first ones */
 };
 
+/** Start empty; close frees everything that was entered. */
 void check_init(struct check *c);
 void check_close(struct check *c);
 

@@ -4,7 +4,8 @@
  *
  *   tappers_main.c    options, the log file, the end
  *   tappers.c         when to tap, and who: RUN -> DRAIN -> RESOLVE
- *   tappers_app.c     one connection, polite or rude
+ *   tappers_app.c     one connection
+ *   tappers_rude.c    what the rude ones do with it
  *   tappers_log.c     the lines, which check_log.c reads
  *
  * A person is one user in one activity; what becomes of it is the question.
@@ -170,6 +171,8 @@ bool app_ready(const struct app *a);
 /** Tap or ask for p, which must be its user's unless it is a front. */
 void app_grab(struct app *a, struct person *p);
 void app_query(struct app *a, struct person *p);
+/** It may begin, in one of the rude roles. */
+void app_be_rude(struct app *a);
 /** Close and connect again as a front: for RESOLVE. */
 void app_become_front(struct app *a);
 /** Close for good. */

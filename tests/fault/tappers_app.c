@@ -3,18 +3,15 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "fault/tappers.h"
-#include "proto/frame.h"
 #include "proto/proto_util.h"
 
 enum {
 	CONNECT_MS = 3000,
 	HELLO_MS = 5000,
 	GIVE_UP_MS = 15000, /* longer than fault_check waits for an answer */
-	DEAF_MS = 5000,
 	TOKEN_MS = 3600 * 1000,
 	BACKOFF_MIN_MS = 50,
 	BACKOFF_DOUBLINGS = 5, /* up to 1.6 s */
-	FINISH_MS = 500,
 	POLITE_IN_FLIGHT = 36, /* a few more than a gateway allows */
 	FRONT_IN_FLIGHT = 2000,
 	NOT_AFTER_UNKNOWN_MS = 2000, /* what 0 comes to, and some travel */
@@ -47,13 +44,6 @@ static void close_for(struct app *a, int why)
 {
 	a->state = APP_CLOSING;
 	stream_close(&a->client.stream, why);
-}
-
-/* What was sent shall arrive, and then the connection ends. */
-static void finish(struct app *a)
-{
-	a->state = APP_CLOSING;
-	stream_finish(&a->client.stream, 0, FINISH_MS);
 }
 
 static void ask_forget(struct app *a, struct ask *ask)
@@ -155,40 +145,6 @@ void app_query(struct app *a, struct person *p)
 	ask_sent(a, ask);
 }
 
-/* Half of a grab that nobody ever finishes: it must not count as one. */
-static void send_half(struct app *a)
-{
-	Rain__ClientMessage m = RAIN__CLIENT_MESSAGE__INIT;
-	Rain__Grab grab = RAIN__GRAB__INIT;
-	struct buf frame;
-
-	grab.activity_id = to_pb_str(a->t->options.activities[0]);
-	m.seq = 1000000;
-	m.body_case = RAIN__CLIENT_MESSAGE__BODY_GRAB;
-	m.grab = &grab;
-	buf_init(&frame);
-	frame_put(&frame, &m.base);
-	stream_send(&a->client.stream,
-		    bytes_make(buf_live(&frame).p,
-			       1 + tappers_below(a->t, buf_len(&frame) - 1)));
-	buf_close(&frame);
-}
-
-static void be_rude(struct app *a)
-{
-	if (a->role == ROLE_DEAF) {
-		stream_pause(&a->client.stream);
-		a->due_ms = now_of(a) + DEAF_MS;
-		return;
-	}
-	if (a->role == ROLE_HALF) {
-		send_half(a);
-	} else if (a->t->phase == PHASE_RUN) {
-		app_grab(a, tappers_choose(a->t, a->user));
-	}
-	finish(a);
-}
-
 static struct app *app_of(struct app_client *c)
 {
 	return container_of(c, struct app, client);
@@ -231,7 +187,7 @@ static void on_hello(struct app_client *c, uint64_t seq,
 	tappers_log_connection(a, "ready",
 			       a->role == ROLE_FRONT ? "front" : "user");
 	if (is_rude(a)) {
-		be_rude(a);
+		app_be_rude(a);
 	}
 }
 
