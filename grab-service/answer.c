@@ -125,6 +125,11 @@ static struct answer no_grab(const struct verdict *v)
 	return answer;
 }
 
+struct answer answer_unproven(const struct verdict *v)
+{
+	return without_packet(v, RAIN__STATUS__PENDING);
+}
+
 struct answer answer_make(const struct verdict *v, uint64_t *seq)
 {
 	*seq = 0;

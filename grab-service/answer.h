@@ -23,6 +23,9 @@ struct verdict {
  * claim that can't be read or is another user's is PENDING, never a no. */
 struct answer answer_make(const struct verdict *v, uint64_t *seq);
 
+/** The answer while what Redis says about the user can't be. */
+struct answer answer_unproven(const struct verdict *v);
+
 /** How long to wait before the next try, with jitter. */
 uint32_t answer_retry_ms(int status, int64_t start_in_ms);
 

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "rain/activity_service.pb-c.h"
+
+#include "roll.h"
 
 enum { EVICT_LOOK_MAX = 64 };
 
@@ -23,7 +26,7 @@ struct directory *directory_new(size_t max)
 static void forget(struct directory *d, struct activity *a)
 {
 	check(a->pins == 0);
-	check(a->track == NULL);
+	check(a->track == NULL && a->roll == NULL);
 	HASH_DEL(d->all, a);
 	free(a);
 }
@@ -114,6 +117,10 @@ size_t directory_count(const struct directory *d)
 void activity_saw(struct activity *a, int state, uint64_t revision)
 {
 	if (revision >= a->seen.revision) {
+		if (a->state == RAIN__STATE__HALTED && state != a->state) {
+			/* A person says that the claims are right. */
+			roll_forget_users(a->roll);
+		}
 		a->seen.revision = revision;
 		a->state = state;
 	}

@@ -11,6 +11,7 @@
 #include "base/id.h"
 #include "lane.h"
 
+struct roll;
 struct track;
 struct directory;
 
@@ -43,6 +44,7 @@ struct activity {
 	struct lane lanes[LANE_KINDS];
 	struct elsewhere elsewhere;
 	struct track *track;    /* the relay's, NULL if none */
+	struct roll *roll;      /* the relay's, NULL if there is none yet */
 	uint64_t refused_ms;    /* loop time of the last refusal in the log */
 	bool halting;           /* a halt is in flight */
 	uint64_t halt_after_ms; /* loop time: no halt is sent before */

@@ -19,6 +19,7 @@
 #include "fence.h"
 #include "halt.h"
 #include "relay.h"
+#include "roll.h"
 #include "step.h"
 
 enum { LOG_AGAIN_MS = 1000 };
@@ -167,9 +168,7 @@ static void handle_user(struct flight *f, size_t i,
 		v.status = RAIN__STATUS__PENDING;
 	}
 	answer = answer_make(&v, &seq);
-	if (seq > 0) {
-		activity_saw_claim(f->activity, seq, v.user);
-	}
+	roll_judge(f->env, f->activity, seq, &v, &answer);
 	if (answer.status == RAIN__STATUS__WON && f->env->relay != NULL) {
 		relay_poke(f->env->relay, f->activity);
 	}

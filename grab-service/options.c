@@ -66,6 +66,9 @@ const struct config_key grab_option_keys[] = {
 	SPAN("fence.patience", patience_ms, "30s", 0, 600000,
 	     "wait for a witness after a restart of Redis"),
 
+	NUMBER("relay.plan_packets", plan_packets, "20000000", 0, 1000000000,
+	       "packets whose plans are kept to compare claims (32 bytes each)"),
+
 	NEEDED("topics.activities", topic_activities, "rain.activities",
 	       "topic of what happens to activities"),
 	NEEDED("topics.claims", topic_claims, "rain.claims", "topic of claims"),

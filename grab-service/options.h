@@ -36,6 +36,7 @@ struct grab_options {
 	int64_t grace_ms;             /* between end_ms and closing */
 	int64_t ask_ms;               /* between questions about a refund */
 	int64_t patience_ms;          /* for a witness that does not confirm */
+	int64_t plan_packets;         /* in the plans that are kept */
 	const char *topic_activities;
 	const char *topic_claims;
 	const char *topic_dlq;

@@ -122,6 +122,10 @@ void publish_claims(struct track *t, const redisReply *list)
 			halt_element(t->relay->env, t->activity, position);
 			return;
 		}
+		if (!roll_judge_claim(t->relay->env, t->activity, &claim)) {
+			t->blocked = position;
+			return;
+		}
 		if (!send_claim(t, &claim)) {
 			return;
 		}

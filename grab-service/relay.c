@@ -143,6 +143,7 @@ static void step_all(struct relay *relay)
 		if (!redis_ready(relay->redis) || relay->releasing) {
 			continue;
 		}
+		roll_step(t);
 		if (!relay->stopping) {
 			fence_step(t);
 			evidence = evidence || t->fence.phase == FENCE_EVIDENCE;

@@ -51,6 +51,7 @@ void track_free(struct track *t)
 	}
 	track_count(t);
 	fence_forget(t);
+	roll_drop(t);
 	DL_DELETE(relay->tracks, t);
 	relay->slots[t->slot] = NULL;
 	relay->count--;

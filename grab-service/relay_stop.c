@@ -54,7 +54,7 @@ static bool calls_open(const struct relay *relay)
 
 	DL_FOREACH(relay->tracks, t)
 	{
-		if (t->busy || t->keeper.busy || t->fence.busy) {
+		if (t->busy || t->keeper.busy || t->fence.busy || t->rolling) {
 			return true;
 		}
 	}

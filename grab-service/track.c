@@ -47,7 +47,8 @@ bool track_published(const struct track *t)
 
 bool track_held(const struct track *t)
 {
-	return t->busy || t->keeper.busy || t->fence.busy || t->outstanding > 0;
+	return t->busy || t->keeper.busy || t->fence.busy || t->rolling ||
+	       t->outstanding > 0;
 }
 
 void track_count(struct track *t)
@@ -255,6 +256,9 @@ static void read_more(struct track *t)
 		    t->outstanding + claims > (size_t)o->window_max) {
 			claims = 0;
 			events = 0;
+		}
+		if (!roll_settled(t)) {
+			claims = 0;
 		}
 		argv[0] = print(text[0], t->claims.sent);
 		argv[1] = print(text[1], claims);

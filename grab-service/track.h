@@ -14,6 +14,7 @@
 #include "fence.h"
 #include "keeper.h"
 #include "relay.h"
+#include "roll.h"
 #include "step.h"
 #include "window.h"
 
@@ -37,9 +38,10 @@ struct relay {
 	size_t slot_max;
 	uint32_t epoch; /* last one given out */
 	struct evidence evidence;
-	bool scanning; /* SMEMBERS is in flight */
-	bool listing;  /* SADD is in flight */
-	uint64_t scan; /* number of the scan */
+	uint64_t roll_packets; /* in the rolls of all tracks */
+	bool scanning;         /* SMEMBERS is in flight */
+	bool listing;          /* SADD is in flight */
+	uint64_t scan;         /* number of the scan */
 	uint64_t scan_due_ms;
 	bool topics_ready; /* they were there */
 	bool topics_gone;  /* one is not there any more */
@@ -86,6 +88,9 @@ struct track {
 	struct window events;
 	struct keeper keeper;
 	struct fence fence;
+	bool rolling;         /* its roll is being made */
+	bool unproven;        /* there can be none */
+	uint64_t roll_due_ms; /* loop time: none is made before */
 };
 
 /* What to do next about one activity. */

@@ -171,6 +171,9 @@ void track_learn(struct track *t, const struct step_reply *reply,
 		break;
 	case STEP_NO_META:
 		/* Listed before it is created, or lost with its Redis. */
+		if (!t->rolling) {
+			roll_drop(t);
+		}
 		break;
 	case STEP_TYPE:
 		halt_counts(t->relay->env, t->activity);

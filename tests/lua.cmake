@@ -2,5 +2,5 @@
 foreach(name embed grab refuse activity relay fence)
   c_test(lua_${name} integration
     SOURCES integration/test_lua_${name}.c lib/lua_run.c lib/redis_server.c
-    LIBS lua_scripts)
+    LIBS lua_scripts PkgConfig::openssl)
 endforeach()

@@ -1,7 +1,7 @@
 # What somebody hostile tried on the way of the money.
 c_test(lua_reclose integration
   SOURCES integration/test_lua_reclose.c lib/lua_run.c lib/redis_server.c
-  LIBS lua_scripts)
+  LIBS lua_scripts PkgConfig::openssl)
 c_test(worker_new_log integration
   SOURCES integration/test_worker_new_log.c lib/worker_rig.c
           lib/ledger_fixture.c lib/kafka_broker.c lib/turns.c

@@ -19,16 +19,21 @@ differs() {
 	}
 }
 
-say "alice is told another amount"
+say "alice's answer is changed: nobody is told what the plan does not have"
 claim=$(redis HGET 'rain:{friday}:users' alice)
 redis HSET 'rain:{friday}:users' alice \
 	"$(printf %s "$claim" | sed 's/"amount":"[^"]*"/"amount":"9.99"/')" \
 	>/dev/null
-expect "what alice is told" "$(ctl --json result friday --user alice | field amount)" 9.99
+expect "what alice is told" "$(ctl --json result friday --user alice | field status)" PENDING
+wait_state friday HALTED 10
+ctl activity show friday | grep -q 'with 9.99, and packet ' ||
+	wrong "the reason to name the amount"
 differs ': alice is told packet '
 differs ', 9.99 instead of packet '
 redis HSET 'rain:{friday}:users' alice "$claim" >/dev/null
 books friday
+ctl activity resume friday
+ctl activity resume friday
 
 say "a ghost is told a packet"
 redis HSET 'rain:{friday}:users' ghost \

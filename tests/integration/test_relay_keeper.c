@@ -35,10 +35,10 @@ static long set_size(void)
 Test(relay_keeper, from_the_end_to_out_of_the_set)
 {
 	char end[24];
+	long long until = lua_now(&rig.redis) + 3000;
 
-	lua_open(&rig.redis, "a", 2500);
-	(void)snprintf(end, sizeof end, "%lld", lua_now(&rig.redis) + 1000);
-	redis_server_ask(&rig.redis, "HSET rain:{a}:meta end_ms %s", end);
+	lua_open_until(&rig.redis, "a", 2500, until);
+	(void)snprintf(end, sizeof end, "%lld", until);
 	list_activity();
 	rig_service(&rig, 0, true, NULL);
 	rig_grab(&rig, 0, "a", "w", &got);

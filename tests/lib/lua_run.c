@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/evp.h>
+
 #include "base/check.h"
+#include "base/rand.h"
 
 struct lua_reply reply;
 
@@ -69,22 +72,44 @@ const char *lua_meta(struct redis_server *s, const char *id, const char *field)
 	return redis_server_ask(s, "HGET rain:{%s}:meta %s", id, field);
 }
 
+/* The seed is nothing but zeros: packets of one amount need none. */
+static void commit(const char *plan, char hex[65])
+{
+	unsigned char input[32 + 512] = { 0 };
+	unsigned char digest[32];
+	size_t n = strlen(plan);
+
+	check(n < sizeof(input) - 32);
+	memcpy(input + 32, plan, n);
+	check(EVP_Digest(input, 32 + n, digest, NULL, EVP_sha256(), NULL) == 1);
+	hex_encode(digest, sizeof(digest), hex);
+}
+
 void lua_create(struct redis_server *s, const char *id, int count,
 		long long start_ms, long long end_ms)
 {
-	char n[24], cents[24], start[24], end[24], plan[100];
+	char n[24], cents[24], start[24], end[24], plan[512], commitment[65];
 
 	(void)snprintf(n, sizeof(n), "%d", count);
 	(void)snprintf(cents, sizeof(cents), "%d00", count);
 	(void)snprintf(start, sizeof(start), "%lld", start_ms);
 	(void)snprintf(end, sizeof(end), "%lld", end_ms);
-	(void)snprintf(plan, sizeof(plan), "plan of %s with %d", id, count);
+	(void)snprintf(plan, sizeof(plan),
+		       "activity_id=%s\ntitle=quiz \"night\"\nsponsor=s\n"
+		       "currency=CNY\ntotal_cents=%s\npackets=%d\n"
+		       "algorithm=double_mean\nmin_cents=100\nmax_cents=100\n"
+		       "start_ms=%lld\nend_ms=%lld\nack=redis\nkeep_days=0\n",
+		       id, cents, count, start_ms, end_ms);
+	commit(plan, commitment);
 	EXPECT("OK", s, &lua_activity, id, "create", "", "plan", plan, "title",
 	       "quiz \"night\"", "sponsor", "s", "currency", "CNY",
 	       "total_cents", cents, "count", n, "algorithm", "double_mean",
-	       "min_cents", "1", "max_cents", "0", "start_ms", start, "end_ms",
-	       end, "ack", "redis", "keep_days", "0", "id_base", "1000", "seed",
-	       "5eed", "commitment", "c0");
+	       "min_cents", "100", "max_cents", "100", "start_ms", start,
+	       "end_ms", end, "ack", "redis", "keep_days", "0", "id_base",
+	       "1000", "seed",
+	       "00000000000000000000000000000000"
+	       "00000000000000000000000000000000",
+	       "commitment", commitment);
 }
 
 static void push_chunk(struct redis_server *s, const char *id, int from,
@@ -107,11 +132,12 @@ static void push_chunk(struct redis_server *s, const char *id, int from,
 	cr_assert_str_eq(reply.at[1], "OK", "%s", reply.at[1]);
 }
 
-void lua_load(struct redis_server *s, const char *id, int count)
+static void load_until(struct redis_server *s, const char *id, int count,
+		       long long end_ms)
 {
 	char cents[24];
 
-	lua_create(s, id, count, 0, 0);
+	lua_create(s, id, count, 0, end_ms);
 	EXPECT("OK", s, &lua_activity, id, "loading", "");
 	for (int i = 0; i < count; i += 1000) {
 		push_chunk(s, id, i, count - i < 1000 ? count - i : 1000);
@@ -120,11 +146,22 @@ void lua_load(struct redis_server *s, const char *id, int count)
 	EXPECT("OK", s, &lua_activity, id, "loaded", "", cents);
 }
 
+void lua_load(struct redis_server *s, const char *id, int count)
+{
+	load_until(s, id, count, 0);
+}
+
 void lua_open(struct redis_server *s, const char *id, int count)
+{
+	lua_open_until(s, id, count, 0);
+}
+
+void lua_open_until(struct redis_server *s, const char *id, int count,
+		    long long end_ms)
 {
 	char n[24];
 
-	lua_load(s, id, count);
+	load_until(s, id, count, end_ms);
 	(void)snprintf(n, sizeof(n), "%d", count);
 	EXPECT("OK", s, &lua_activity, id, "open", "", n);
 }

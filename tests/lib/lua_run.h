@@ -42,11 +42,14 @@ void lua_run(struct redis_server *s, const struct redis_script *script,
 long long lua_now(struct redis_server *s);
 
 /** Create activity id with a plan of count packets of 1.00 each and the times
- * given, packet ids 1000 and up; leave it CREATED, LOADED or OPEN. */
+ * given, packet ids 1000 and up; leave it CREATED, LOADED or OPEN. The plan
+ * keeps its commitment. */
 void lua_create(struct redis_server *s, const char *id, int count,
 		long long start_ms, long long end_ms);
 void lua_load(struct redis_server *s, const char *id, int count);
 void lua_open(struct redis_server *s, const char *id, int count);
+void lua_open_until(struct redis_server *s, const char *id, int count,
+		    long long end_ms);
 
 /** Read a field of meta, "(nil)" if there is none; until the next question. */
 const char *lua_meta(struct redis_server *s, const char *id, const char *field);

@@ -1,0 +1,157 @@
+#include "roll.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "base/rand.h"
+
+/*
+ * users[seq - 1] is a hash of the user, 0 while it is not known. index finds
+ * the seq by that hash: open addressing, 0 is empty, at most half full.
+ */
+struct roll {
+	uint64_t count;
+	uint64_t id_base;
+	uint64_t key; /* of the hashes, random */
+	int64_t *amounts;
+	uint64_t *users;
+	uint32_t *index;
+	uint64_t mask; /* size of index - 1 */
+};
+
+struct roll *roll_new(const uint8_t seed[ALLOCATE_SEED],
+		      const struct allocate_rule *rule, uint64_t id_base)
+{
+	struct roll *r = xcalloc(1, sizeof *r);
+	uint64_t size = 4;
+
+	r->count = rule->count;
+	r->id_base = id_base;
+	rand_bytes(&r->key, sizeof r->key);
+	r->amounts = xcalloc(r->count, sizeof *r->amounts);
+	allocate(seed, rule, r->amounts);
+	r->users = xcalloc(r->count, sizeof *r->users);
+	while (size < 2 * r->count) {
+		size *= 2;
+	}
+	r->mask = size - 1;
+	r->index = xcalloc(size, sizeof *r->index);
+	return r;
+}
+
+void roll_free(struct roll *r)
+{
+	if (r != NULL) {
+		free(r->amounts);
+		free(r->users);
+		free(r->index);
+		free(r);
+	}
+}
+
+uint64_t roll_packets(const struct roll *r)
+{
+	return r->count;
+}
+
+void roll_forget_users(struct roll *r)
+{
+	if (r != NULL) {
+		memset(r->users, 0, r->count * sizeof *r->users);
+		memset(r->index, 0, (r->mask + 1) * sizeof *r->index);
+	}
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= UINT64_C(0xbf58476d1ce4e5b9);
+	x ^= x >> 27;
+	x *= UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+static uint64_t hash_user(const struct roll *r, struct bytes user)
+{
+	uint64_t h = mix(r->key + user.n);
+
+	for (size_t i = 0; i < user.n; i += 8) {
+		uint64_t word = 0;
+		size_t n = user.n - i < 8 ? user.n - i : 8;
+
+		memcpy(&word, user.p + i, n);
+		h = mix(h ^ word) + r->key;
+	}
+	return h != 0 ? h : 1;
+}
+
+/* Where the user is in the index, or would be. */
+static uint64_t slot_of(const struct roll *r, uint64_t user)
+{
+	uint64_t at = user & r->mask;
+
+	while (r->index[at] != 0 && r->users[r->index[at] - 1] != user) {
+		at = (at + 1) & r->mask;
+	}
+	return at;
+}
+
+static bool is_planned(const struct roll *r, const struct roll_entry *e,
+		       char why[ROLL_WHY])
+{
+	char id[24], is[AMOUNT_TEXT_MAX], planned[AMOUNT_TEXT_MAX];
+	int n;
+
+	if (e->seq < 1 || e->seq > r->count || e->tranche > 1) {
+		(void)snprintf(why, ROLL_WHY,
+			       "there is no packet %" PRIu64
+			       " of tranche %" PRIu32 " in the plan",
+			       e->seq, e->tranche);
+		return false;
+	}
+	n = snprintf(id, sizeof id, "%" PRIu64, r->id_base + e->seq - 1);
+	if (bytes_eq(e->red_packet_id, bytes_make(id, (size_t)n)) &&
+	    e->amount_cents == r->amounts[e->seq - 1]) {
+		return true;
+	}
+	(void)amount_format(e->amount_cents, is);
+	(void)amount_format(r->amounts[e->seq - 1], planned);
+	(void)snprintf(why, ROLL_WHY,
+		       "it is packet %.*s with %s, and packet %s with %s in "
+		       "the plan",
+		       BYTES_FMT(e->red_packet_id), is, id, planned);
+	return false;
+}
+
+bool roll_fits(struct roll *r, const struct roll_entry *e, char why[ROLL_WHY])
+{
+	uint64_t user;
+	uint64_t at;
+
+	if (r == NULL) {
+		return true;
+	}
+	if (!is_planned(r, e, why)) {
+		return false;
+	}
+	user = hash_user(r, e->user);
+	if (r->users[e->seq - 1] == user) {
+		return true;
+	}
+	if (r->users[e->seq - 1] != 0) {
+		(void)snprintf(why, ROLL_WHY, "it was another user's");
+		return false;
+	}
+	at = slot_of(r, user);
+	if (r->index[at] != 0) {
+		(void)snprintf(why, ROLL_WHY,
+			       "the user has claim %" PRIu32 " already",
+			       r->index[at]);
+		return false;
+	}
+	r->users[e->seq - 1] = user;
+	r->index[at] = (uint32_t)e->seq;
+	return true;
+}

@@ -1,0 +1,63 @@
+/*
+ * Redis gives out what lies there; a packet that the plan does not have, or
+ * that was another user's, is told to nobody and published by nobody.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "roll.h"
+
+#include "answer.h"
+#include "claim.h"
+#include "env.h"
+#include "halt.h"
+
+static bool judge(struct grab_env *env, struct activity *a,
+		  const struct roll_entry *e)
+{
+	char why[ROLL_WHY];
+	char reason[ROLL_WHY + ID_MAX + 40];
+
+	if (roll_fits(a->roll, e, why)) {
+		return true;
+	}
+	(void)snprintf(reason, sizeof reason,
+		       "claim %" PRIu64 " of user %.*s: %s", e->seq,
+		       BYTES_FMT(e->user), why);
+	halt_evidence(env, a, reason);
+	return false;
+}
+
+void roll_judge(struct grab_env *env, struct activity *a, uint64_t seq,
+		const struct verdict *v, struct answer *answer)
+{
+	struct roll_entry e = {
+		.seq = seq,
+		.red_packet_id = answer->red_packet_id,
+		.amount_cents = answer->amount_cents,
+		.user = v->user,
+	};
+
+	if (seq == 0) {
+		return;
+	}
+	if (judge(env, a, &e)) {
+		activity_saw_claim(a, seq, v->user);
+	} else {
+		*answer = answer_unproven(v);
+	}
+}
+
+bool roll_judge_claim(struct grab_env *env, struct activity *a,
+		      const struct claim *c)
+{
+	struct roll_entry e = {
+		.seq = c->seq,
+		.red_packet_id = c->packet.red_packet_id,
+		.amount_cents = c->packet.amount_cents,
+		.tranche = c->tranche,
+		.user = c->user_id,
+	};
+
+	return judge(env, a, &e);
+}
