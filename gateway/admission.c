@@ -5,6 +5,9 @@ enum admission admission_decide(const struct admission_view *v)
 	if (v->now_ms >= v->expires_ms) {
 		return TOKEN_EXPIRED;
 	}
+	if (v->key_removed) {
+		return KEY_REMOVED;
+	}
 	if (v->in_flight >= v->in_flight_max) {
 		return CONNECTION_FULL;
 	}

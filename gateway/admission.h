@@ -18,6 +18,7 @@ enum {
 enum admission {
 	ADMITTED,
 	TOKEN_EXPIRED,   /* DENIED */
+	KEY_REMOVED,     /* DENIED */
 	CONNECTION_FULL, /* BUSY */
 	GATEWAY_FULL,    /* BUSY */
 };
@@ -25,6 +26,7 @@ enum admission {
 struct admission_view {
 	int64_t now_ms;     /* wall clock */
 	int64_t expires_ms; /* of the token */
+	bool key_removed;   /* that signed it */
 	size_t in_flight;   /* of the connection */
 	size_t in_flight_max;
 	size_t loop_in_flight; /* of the loop, with its share of the total */

@@ -1,21 +1,26 @@
 #include "gateway/gateway.h"
 
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/rand.h"
 #include "gateway/loop.h"
 #include "proto/frame.h"
 #include "proto/proto_util.h"
+
+enum { FILES_SPARE_MIN = 8 };
 
 struct gateway {
 	const struct gateway_options *options;
 	struct listener *listener; /* NULL once it drains */
 	struct gateway_loop **loops;
 	size_t loop_count;
-	uv_async_t ended; /* loops have ended */
+	struct limits *limits; /* NULL once all loops have ended */
+	uv_async_t ended;      /* loops have ended */
 	_Atomic size_t ended_count;
 	bool draining;
 	void (*done)(void *ctx);
@@ -24,15 +29,21 @@ struct gateway {
 
 /* ---- Accepting ---- */
 
-/* Say why on a socket that no loop has, as well as one write can. */
-static void turn_away(int fd, const char *message)
+/* Say why on a socket that no loop has, as well as one write can, and when to
+ * come back: not all at once. */
+static void turn_away(struct gateway *g, int fd, enum refusal why,
+		      const char *message)
 {
 	Rain__ServerMessage m = RAIN__SERVER_MESSAGE__INIT;
 	Rain__Error error = RAIN__ERROR__INIT;
+	uint8_t unread[1024];
 	struct bytes frame;
 	struct buf out;
 
+	gateway_refused(why);
 	buf_init(&out);
+	error.retry_after_ms =
+		(uint32_t)(1 + rand_below((uint64_t)g->options->spread_ms + 1));
 	error.code = RAIN__ERROR_CODE__UNAVAILABLE;
 	error.message = to_pb_str(message);
 	m.body_case = RAIN__SERVER_MESSAGE__BODY_ERROR;
@@ -40,14 +51,65 @@ static void turn_away(int fd, const char *message)
 	frame_put(&out, &m.base);
 	frame = buf_live(&out);
 	(void)send(fd, frame.p, frame.n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	/* Closing with unread bytes would take our words back. */
+	(void)shutdown(fd, SHUT_WR);
+	(void)recv(fd, unread, sizeof(unread), MSG_DONTWAIT);
 	(void)close(fd);
 	buf_close(&out);
+}
+
+/* The lowest number that is free is what a new file gets: whether this one is
+ * among the last twentieth. Those are for the connections to the services, for
+ * HTTP, for the log, so that whoever is connected goes on. */
+static bool files_short(int fd)
+{
+	struct rlimit limit;
+	rlim_t spare;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+	    limit.rlim_cur == RLIM_INFINITY) {
+		return false;
+	}
+	spare = limit.rlim_cur / 20;
+	if (spare < FILES_SPARE_MIN) {
+		spare = FILES_SPARE_MIN;
+	}
+	return (rlim_t)fd + spare >= limit.rlim_cur;
+}
+
+/* The pin of the address that fd comes from; NULL: it was turned away. */
+static struct limited *admit_address(struct gateway *g, int fd, int64_t now_ns)
+{
+	struct sockaddr_storage sock = { .ss_family = AF_UNSPEC };
+	socklen_t len = sizeof(sock);
+	int64_t most = g->options->address_connections_max;
+	uint8_t key[LIMIT_ADDRESS_SIZE];
+	struct limited *address;
+	size_t n;
+
+	(void)getpeername(fd, (struct sockaddr *)&sock, &len);
+	n = limit_address_key(&sock, key);
+	address = limits_pin(g->limits, LIMIT_ADDRESS, bytes_make(key, n),
+			     now_ns);
+	if (address == NULL) {
+		turn_away(g, fd, REFUSAL_LIMIT_TABLE,
+			  "this gateway knows too many other addresses");
+		return NULL;
+	}
+	if (most > 0 && limits_pins(g->limits, LIMIT_ADDRESS, address) > most) {
+		limits_unpin(g->limits, LIMIT_ADDRESS, address, now_ns);
+		turn_away(g, fd, REFUSAL_ADDRESS_CONNECTIONS,
+			  "too many connections from this address");
+		return NULL;
+	}
+	return address;
 }
 
 static void accept_cb(void *ctx, int fd)
 {
 	struct gateway *g = ctx;
 	struct gateway_loop *least = g->loops[0];
+	struct limited *address;
 	int64_t total = 0;
 
 	for (size_t i = 0; i < g->loop_count; i++) {
@@ -60,13 +122,22 @@ static void accept_cb(void *ctx, int fd)
 	}
 	metric_add(&gateway_metrics.accepted, 1);
 	if (total >= g->options->connections_max) {
-		gateway_refused(REFUSAL_CONNECTIONS);
-		turn_away(fd, "this gateway is full; connect to another");
+		turn_away(g, fd, REFUSAL_CONNECTIONS,
+			  "this gateway is full; connect to another");
+		return;
+	}
+	if (files_short(fd)) {
+		turn_away(g, fd, REFUSAL_FILES,
+			  "this gateway is short of files; connect to another");
+		return;
+	}
+	address = admit_address(g, fd, (int64_t)uv_hrtime());
+	if (address == NULL) {
 		return;
 	}
 	(void)atomic_fetch_add(&least->connections, 1);
 	metric_add(&gateway_metrics.connections, 1);
-	loop_hand_over(least, fd);
+	loop_hand_over(least, fd, address);
 }
 
 /* ---- Keys ---- */
@@ -119,7 +190,12 @@ void gateway_reload(struct gateway *g)
 {
 	bool bad;
 	struct key_set *keys = load_keys(g->options, &bad);
+	struct limit_rates rates;
 
+	limit_rates_read(g->options, &rates);
+	for (size_t i = 0; i < g->loop_count && !g->draining; i++) {
+		loop_set_rates(g->loops[i], &rates);
+	}
 	if (keys == NULL) {
 		if (!bad) {
 			log_warn("gateway.keys is empty: the old keys stay");
@@ -154,13 +230,15 @@ static void ended_cb(uv_async_t *handle)
 		loop_join(g->loops[i]);
 	}
 	g->loop_count = 0;
+	limits_free(g->limits);
+	g->limits = NULL;
 	g->done(g->done_ctx);
 }
 
 static int make_loops(struct gateway *g, struct key_set *keys)
 {
 	for (int64_t i = 0; i < g->options->loops; i++) {
-		int rv = loop_new(g->options,
+		int rv = loop_new(g->options, g->limits,
 				  keys != NULL ? key_set_hold(keys) : NULL,
 				  &g->loops[g->loop_count]);
 
@@ -190,6 +268,7 @@ int gateway_new(uv_loop_t *loop, const struct gateway_options *options,
 	*out = NULL;
 	gateway_metrics_init();
 	g->options = options;
+	g->limits = limits_new(options);
 	g->loops = xcalloc((size_t)options->loops, sizeof(g->loops[0]));
 	check(uv_async_init(loop, &g->ended, ended_cb) == 0);
 	g->ended.data = g;
@@ -211,9 +290,11 @@ int gateway_new(uv_loop_t *loop, const struct gateway_options *options,
 		while (g->loop_count > 0) {
 			loop_free_idle(g->loops[--g->loop_count]);
 		}
+		limits_free(g->limits);
 		uv_close((uv_handle_t *)&g->ended, closed_cb);
 		return rv;
 	}
+	listener_dead_after(g->listener, (uint64_t)options->dead_ms);
 	for (size_t i = 0; i < g->loop_count; i++) {
 		check(loop_start(g->loops[i], loop_ended, g) == 0);
 	}

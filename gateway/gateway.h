@@ -23,8 +23,8 @@ const char *gateway_address(const struct gateway *g);
 /** Whether requests can be served; else appends a reason per line. */
 bool gateway_ready(const struct gateway *g, struct buf *why);
 
-/** Read the key file again. If it is bad the old keys stay, and the log says
- * why. */
+/** The live options have other values: go by the new limits, and read the key
+ * file again. If it is bad the old keys stay, and the log says why. */
 void gateway_reload(struct gateway *g);
 
 /** Accept nothing more, answer what is in flight, end every connection, then

@@ -5,9 +5,25 @@
 		"rain_gateway_grab_replies_total", \
 		"Answers to Grab by status", "status=\"" label "\"")
 
+#define LIMITED(label)                                      \
+	METRIC_GAUGE("rain_gateway_limit_entries",          \
+		     "Entries in the tables of the limits", \
+		     "table=\"" label "\"")
+
 struct gateway_metrics gateway_metrics = {
 	.connections = METRIC_GAUGE("rain_gateway_connections",
 				    "Connections of apps", ""),
+	.greeting = METRIC_GAUGE("rain_gateway_greeting",
+				 "Connections that have not said Hello yet",
+				 ""),
+	.write_queue = METRIC_GAUGE(
+		"rain_gateway_write_queue_bytes",
+		"Bytes waiting to be sent, to apps and to services", ""),
+	.limit_entries = {
+		[LIMIT_USER] = LIMITED("user"),
+		[LIMIT_ADDRESS] = LIMITED("address"),
+		[LIMIT_ACTIVITY] = LIMITED("activity"),
+	},
 	.accepted = METRIC_COUNTER("rain_gateway_accepted_total",
 				   "Connections accepted", ""),
 	.sessions = METRIC_COUNTER("rain_gateway_hellos_total",
@@ -69,6 +85,11 @@ void gateway_metrics_init(void)
 	}
 	done = true;
 	metrics_register(&m->connections);
+	metrics_register(&m->greeting);
+	metrics_register(&m->write_queue);
+	for (size_t i = 0; i < LIMIT_TABLES; i++) {
+		metrics_register(&m->limit_entries[i]);
+	}
 	metrics_register(&m->accepted);
 	metrics_register(&m->sessions);
 	for (size_t i = 0; i < REFUSAL_COUNT; i++) {

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "gateway/loop.h"
+#include "gateway/pace.h"
 #include "gateway/reply.h"
 #include "proto/proto_util.h"
 
@@ -30,16 +31,34 @@ static int identify(const struct gateway_loop *l, struct bytes token,
 			    claims, why);
 }
 
+/* Its token was not looked at; one that it has is not lost. */
+static void refuse_pace(struct session *s, uint64_t seq,
+			const struct pace_hit *hit)
+{
+	if (s->state == SESSION_GREETING) {
+		session_end_after(s, seq, RAIN__ERROR_CODE__TOO_FAST, hit);
+		return;
+	}
+	gateway_refused(hit->why);
+	reply_error(s, seq, RAIN__ERROR_CODE__TOO_FAST, hit->message,
+		    hit->retry_ms);
+}
+
 void hello_take(struct session *s, uint64_t seq, const Rain__Hello *m)
 {
 	struct token_claims claims;
 	const char *why = "";
+	struct pace_hit hit;
 	struct bytes user;
 
 	if (m->protocol != 1) {
 		session_end(s, seq, RAIN__ERROR_CODE__BAD_PROTOCOL,
 			    REFUSAL_PROTOCOL,
 			    "this gateway speaks protocol 1 only");
+		return;
+	}
+	if (!pace_hello(s, &hit)) {
+		refuse_pace(s, seq, &hit);
 		return;
 	}
 	if (identify(s->loop, from_pb(m->token), &claims, &why) != 0) {
@@ -54,6 +73,11 @@ void hello_take(struct session *s, uint64_t seq, const Rain__Hello *m)
 			    "this connection belongs to another user or scope");
 		return;
 	}
-	session_serve(s, user, claims.front, claims.expires_ms);
+	if (!session_serve(s, &claims)) {
+		session_end(s, seq, RAIN__ERROR_CODE__UNAVAILABLE,
+			    REFUSAL_LIMIT_TABLE,
+			    "this gateway knows too many others");
+		return;
+	}
 	reply_hello(s, seq);
 }

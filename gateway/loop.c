@@ -32,11 +32,20 @@ static void tick_cb(uv_timer_t *handle)
 	}
 }
 
+static void count_write_queues(struct gateway_loop *l)
+{
+	int64_t now = (int64_t)stream_hub_queued(l->hub);
+
+	metric_add(&gateway_metrics.write_queue, now - l->write_total);
+	l->write_total = now;
+}
+
 static void sweep_cb(uv_timer_t *handle)
 {
 	struct gateway_loop *l = handle->data;
 
 	session_sweep(l);
+	count_write_queues(l);
 	if (dubbo_client_ready(l->grabs) > 0 &&
 	    server_clock_stale(&l->clock, uv_now(&l->uv))) {
 		batcher_probe(&l->batcher);
@@ -81,11 +90,16 @@ static void take_mail(struct gateway_loop *l, const struct mail *mail)
 {
 	switch (mail->kind) {
 	case MAIL_SOCKET:
-		session_new(l, mail->fd);
+		session_new(l, mail->fd, mail->address);
 		break;
 	case MAIL_KEYS:
 		key_set_drop(l->keys);
 		l->keys = mail->keys;
+		l->keys_version++;
+		break;
+	case MAIL_RATES:
+		l->rates = *mail->rates;
+		free(mail->rates);
 		break;
 	case MAIL_DRAIN:
 		drain(l);
@@ -116,12 +130,31 @@ int64_t loop_server_ms(const struct gateway_loop *l)
 	return server_clock_now(&l->clock, uv_now(&l->uv));
 }
 
+int64_t loop_ns(const struct gateway_loop *l)
+{
+	return (int64_t)uv_now(&l->uv) * 1000000;
+}
+
+/* Anything from 0 to most, by chance. */
+static uint32_t chance(struct gateway_loop *l, uint32_t most)
+{
+	l->chance = l->chance * 1664525U + 1013904223U;
+	return (uint32_t)(((uint64_t)l->chance * ((uint64_t)most + 1)) >> 32);
+}
+
+uint32_t loop_wait(struct gateway_loop *l, uint32_t base_ms)
+{
+	return base_ms + chance(l, base_ms / 2);
+}
+
 uint32_t loop_retry_after(struct gateway_loop *l)
 {
-	uint32_t base = (uint32_t)l->options->retry_after_ms;
+	return loop_wait(l, (uint32_t)l->options->retry_after_ms);
+}
 
-	l->chance = l->chance * 1664525U + 1013904223U;
-	return base + (l->chance >> 16) % (base / 2 + 1);
+uint32_t loop_spread(struct gateway_loop *l)
+{
+	return 1 + chance(l, (uint32_t)l->rates.spread_ms);
 }
 
 void loop_watch_deadlines(struct gateway_loop *l)
@@ -151,9 +184,18 @@ static void post(struct gateway_loop *l, const struct mail *mail)
 	(void)uv_async_send(&l->wake);
 }
 
-void loop_hand_over(struct gateway_loop *l, int fd)
+void loop_hand_over(struct gateway_loop *l, int fd, struct limited *address)
 {
-	post(l, &(struct mail){ .kind = MAIL_SOCKET, .fd = fd });
+	post(l, &(struct mail){
+			.kind = MAIL_SOCKET, .fd = fd, .address = address });
+}
+
+void loop_set_rates(struct gateway_loop *l, const struct limit_rates *rates)
+{
+	struct limit_rates *copy = xmalloc(sizeof(*copy));
+
+	*copy = *rates;
+	post(l, &(struct mail){ .kind = MAIL_RATES, .rates = copy });
 }
 
 void loop_set_keys(struct gateway_loop *l, struct key_set *keys)
@@ -210,8 +252,8 @@ static void start_timers(struct gateway_loop *l)
 	l->turn.data = l;
 }
 
-int loop_new(const struct gateway_options *options, struct key_set *keys,
-	     struct gateway_loop **out)
+int loop_new(const struct gateway_options *options, struct limits *limits,
+	     struct key_set *keys, struct gateway_loop **out)
 {
 	struct gateway_loop *l = xcalloc(1, sizeof(*l));
 	int rv;
@@ -225,6 +267,10 @@ int loop_new(const struct gateway_options *options, struct key_set *keys,
 		l->in_flight_max = 1;
 	}
 	l->chance = (uint32_t)uv_hrtime();
+	l->limits = limits;
+	limit_rates_read(options, &l->rates);
+	l->write_total_max =
+		(size_t)(options->write_queue_total_max / options->loops);
 	mailbox_init(&l->mail);
 	batcher_init(&l->batcher, l);
 	retry_budget_init(&l->budget, options->retry_percent,
@@ -251,6 +297,7 @@ static void stop(struct gateway_loop *l)
 	}
 	l->stopping = true;
 	check(l->greeting == NULL && l->serving == NULL);
+	metric_add(&gateway_metrics.write_queue, -l->write_total);
 	batcher_flush(&l->batcher); /* nobody waits for what is in it */
 	if (l->grabs != NULL) {
 		dubbo_client_free(l->grabs);

@@ -1,7 +1,8 @@
 /**
  * One of a gateway's event loops, a thread of its own: its connections, its
  * clients to the services, its share of the bounds. Loops share nothing but
- * counters and the key set, which is swapped by message.
+ * counters, the tables of the limits, and the key set, which is swapped by
+ * message.
  */
 #ifndef GATEWAY_LOOP_H
 #define GATEWAY_LOOP_H
@@ -31,7 +32,13 @@ struct gateway_loop {
 	uv_timer_t tick;             /* deadlines, while there are requests */
 	uv_timer_t sweep;            /* silent connections */
 	struct mailbox mail;
-	struct key_set *keys; /* NULL: none */
+	struct key_set *keys;  /* NULL: none */
+	uint32_t keys_version; /* counts the changes of keys */
+	struct limits *limits; /* of all loops, borrowed */
+	struct limit_rates rates;
+	int64_t greeting_count; /* length of greeting */
+	int64_t write_total;    /* what the metric has of this loop */
+	size_t write_total_max; /* its share of the bound */
 	struct session *greeting;
 	struct session *serving;
 	struct request *requests; /* open ones, by session and seq */
@@ -55,7 +62,8 @@ struct gateway_loop {
 /** Make a loop that does not run yet. keys (or NULL) is taken over. 0, or a
  * code after logging why. */
 must_check int loop_new(const struct gateway_options *options,
-			struct key_set *keys, struct gateway_loop **out);
+			struct limits *limits, struct key_set *keys,
+			struct gateway_loop **out);
 
 /** Run it in a thread of its own; ended(ctx) is called there at its end. */
 must_check int loop_start(struct gateway_loop *l, void (*ended)(void *ctx),
@@ -69,8 +77,11 @@ void loop_join(struct gateway_loop *l);
 
 /* From any thread: */
 
-/** Hand over a connected socket, counted in connections already. */
-void loop_hand_over(struct gateway_loop *l, int fd);
+/** Hand over a connected socket, counted in connections already, and the pin
+ * of its address. */
+void loop_hand_over(struct gateway_loop *l, int fd, struct limited *address);
+/** Go by other rates from now on; copied. */
+void loop_set_rates(struct gateway_loop *l, const struct limit_rates *rates);
 /** Use other keys from now on; taken over. */
 void loop_set_keys(struct gateway_loop *l, struct key_set *keys);
 /** Answer what is in flight, end every connection, end. */
@@ -81,8 +92,15 @@ void loop_drain(struct gateway_loop *l);
 /** The server's time now. */
 int64_t loop_server_ms(const struct gateway_loop *l);
 
-/** How long to tell an app to wait, with some chance in it. */
+/** Its clock, as the limits have it. */
+int64_t loop_ns(const struct gateway_loop *l);
+
+/** base_ms and up to half of it by chance, so that not all come at once. */
+uint32_t loop_wait(struct gateway_loop *l, uint32_t base_ms);
+/** How long to tell an app to wait before it asks again. */
 uint32_t loop_retry_after(struct gateway_loop *l);
+/** And before it connects again: anything up to limit.reconnect_spread. */
+uint32_t loop_spread(struct gateway_loop *l);
 
 /** A request was accepted: have its deadline watched. */
 void loop_watch_deadlines(struct gateway_loop *l);

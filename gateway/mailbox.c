@@ -1,7 +1,6 @@
 #include "gateway/mailbox.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <utlist.h>
 
@@ -18,10 +17,9 @@ void mailbox_close(struct mailbox *m)
 	struct mail mail;
 
 	while (mailbox_take(m, &mail)) {
-		if (mail.kind == MAIL_SOCKET) {
-			(void)close(mail.fd);
-		}
+		check(mail.kind != MAIL_SOCKET);
 		key_set_drop(mail.keys);
+		free(mail.rates);
 	}
 	uv_mutex_destroy(&m->lock);
 }

@@ -9,14 +9,19 @@
 
 #include "gateway/key_set.h"
 
-enum mail_kind { MAIL_SOCKET, MAIL_KEYS, MAIL_DRAIN };
+struct limited;
+struct limit_rates;
+
+enum mail_kind { MAIL_SOCKET, MAIL_KEYS, MAIL_RATES, MAIL_DRAIN };
 
 struct mail {
 	struct mail *next;
 	struct mail *prev;
 	enum mail_kind kind;
-	int fd;               /* MAIL_SOCKET; goes to the reader */
-	struct key_set *keys; /* MAIL_KEYS; goes to the reader */
+	int fd;                    /* MAIL_SOCKET; goes to the reader */
+	struct limited *address;   /* MAIL_SOCKET; its pin goes along */
+	struct key_set *keys;      /* MAIL_KEYS; goes to the reader */
+	struct limit_rates *rates; /* MAIL_RATES; the reader frees them */
 };
 
 struct mailbox {
@@ -26,7 +31,8 @@ struct mailbox {
 
 /** Start empty. */
 void mailbox_init(struct mailbox *m);
-/** Closes the sockets and drops the keys that nobody read. */
+/** Drops what nobody read. No socket is among that: a loop does not end before
+ * its connections have. */
 void mailbox_close(struct mailbox *m);
 
 /** Put a copy; from any thread. */

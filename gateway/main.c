@@ -6,6 +6,8 @@
  *   session.c     a connection: frames in, states, silence
  *   dispatch.c    a message: may it be said now, and who takes it
  *   hello.c       the token: who speaks
+ *   pace.c        how fast: the token buckets (bucket.c) of the connection,
+ *                 its address, its user, the activity (limits.c shares them)
  *   requests.c    Grab, QueryResult, QueryBalance: checked and admitted
  *                 (admission.c decides)
  *   batcher.c     the grabs of a loop turn go in one call; what is asked again

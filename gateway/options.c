@@ -16,7 +16,25 @@
 						  .help = (text)               \
 	}
 
-enum { KIB = 1024, MIB = 1024 * 1024, HOUR_MS = 3600 * 1000 };
+#define LIVE(name, type, field, def, low, high, text)                          \
+	{                                                                      \
+		(name), (type), AT(field), (def), .min = (low), .max = (high), \
+						  .flags = CONFIG_LIVE,        \
+						  .help = (text)               \
+	}
+/* A token bucket: so many a second, so many at once. */
+#define RATE(what, rate, rate_def, burst, burst_def, text)                    \
+	LIVE("limit." what "_rate", CONFIG_INT, rate, rate_def, 0, RATE_MAX,  \
+	     text),                                                           \
+		LIVE("limit." what "_burst", CONFIG_INT, burst, burst_def, 1, \
+		     RATE_MAX, "how many of them at once")
+
+enum {
+	KIB = 1024,
+	MIB = 1024 * 1024,
+	HOUR_MS = 3600 * 1000,
+	RATE_MAX = 100000000,
+};
 
 const struct config_key gateway_option_keys[] = {
 	TEXT("gateway.listen", listen, "127.0.0.1:7000", CONFIG_REQUIRED,
@@ -49,10 +67,18 @@ const struct config_key gateway_option_keys[] = {
 	NUMBER("gateway.front_write_queue_max", CONFIG_SIZE,
 	       front_write_queue_max, "16MiB", KIB, 1024 * MIB,
 	       "the same for a connection with the scope front"),
+	NUMBER("gateway.write_queue_total_max", CONFIG_SIZE,
+	       write_queue_total_max, "256MiB", MIB, 1024LL * 1024 * MIB,
+	       "answers waiting for all slow readers; above: those that do "
+	       "not read close"),
 	NUMBER("gateway.hello_time", CONFIG_TIME, hello_ms, "10s", 50, HOUR_MS,
 	       "time to say Hello; then the connection closes"),
 	NUMBER("gateway.idle_time", CONFIG_TIME, idle_ms, "3m", 50,
 	       24 * HOUR_MS, "silence after which a connection closes"),
+	NUMBER("gateway.dead_time", CONFIG_TIME, dead_ms, "30s", 100,
+	       24 * HOUR_MS,
+	       "how long a peer may leave unconfirmed what was sent to it; "
+	       "then the connection closes"),
 	NUMBER("gateway.finish_time", CONFIG_TIME, finish_ms, "2s", 10, 60000,
 	       "time for the last answers of a closing connection to leave"),
 	NUMBER("gateway.try_time", CONFIG_TIME, try_ms, "500ms", 10, 10000,
@@ -82,6 +108,39 @@ const struct config_key gateway_option_keys[] = {
 	     CONFIG_REQUIRED, "the settle-workers, host:port,host:port"),
 	TEXT("ledger.secret", ledger_secret, "", CONFIG_SECRET,
 	     "shared secret that they demand; empty: none"),
+	RATE("connection", connection_rate, "100", connection_burst, "200",
+	     "messages a second of one connection; 0: no limit"),
+	RATE("front", front_rate, "0", front_burst, "100000",
+	     "the same for a connection with the scope front"),
+	RATE("user", user_rate, "20", user_burst, "40",
+	     "grabs and questions a second of one user, over all of its "
+	     "connections; 0: no limit"),
+	RATE("address", address_rate, "0", address_burst, "10000",
+	     "messages a second from one address (IPv6: /64); 0: no limit"),
+	RATE("activity", activity_rate, "0", activity_burst, "10000",
+	     "grabs and questions a second about one activity; 0: no limit"),
+	RATE("hello", hello_rate, "20000", hello_burst, "20000",
+	     "Hellos a second in all; 0: no limit"),
+	RATE("address_hello", address_hello_rate, "0", address_hello_burst,
+	     "2000", "Hellos a second from one address; 0: no limit"),
+	LIVE("limit.address_connections_max", CONFIG_INT,
+	     address_connections_max, "0", 0, 10000000,
+	     "connections from one address; 0: no limit"),
+	LIVE("limit.greeting_max", CONFIG_INT, greeting_max, "10000", 1,
+	     10000000,
+	     "connections that have not said Hello yet; above: the one that "
+	     "has waited longest closes"),
+	LIVE("limit.reconnect_spread", CONFIG_TIME, spread_ms, "3s", 0,
+	     10 * 60 * 1000,
+	     "over how long those come back, by chance, that are turned away "
+	     "or leave a gateway that stops"),
+	NUMBER("limit.users_max", CONFIG_INT, users_max, "100000", 1, 10000000,
+	       "users remembered by their limit, beside those connected; "
+	       "above: BUSY"),
+	NUMBER("limit.addresses_max", CONFIG_INT, addresses_max, "20000", 1,
+	       10000000, "the same of addresses; above: turned away"),
+	NUMBER("limit.activities_max", CONFIG_INT, activities_max, "1000", 1,
+	       10000000, "the same of activities; above: BUSY"),
 	{ 0 },
 };
 

@@ -20,8 +20,10 @@ struct gateway_options {
 	int64_t frame_max;             /* bytes of a message from an app */
 	int64_t write_queue_max;       /* bytes for a slow reader */
 	int64_t front_write_queue_max; /* for one with the scope front */
+	int64_t write_queue_total_max; /* bytes for all of them */
 	int64_t hello_ms;              /* to say Hello */
 	int64_t idle_ms;               /* between two messages of an app */
+	int64_t dead_ms;               /* for a peer to take what is sent */
 	int64_t finish_ms;             /* for the last words to leave */
 	int64_t try_ms;                /* one call to a service */
 	int64_t grace_ms;              /* for an answer after not_after */
@@ -35,6 +37,27 @@ struct gateway_options {
 	const char *grab_secret;
 	const char *ledger_addresses; /* of the settle-workers */
 	const char *ledger_secret;
+	/* Below: a second, 0 for no limit, and at once. See limits.h. */
+	int64_t connection_rate;
+	int64_t connection_burst;
+	int64_t front_rate;
+	int64_t front_burst;
+	int64_t user_rate;
+	int64_t user_burst;
+	int64_t address_rate;
+	int64_t address_burst;
+	int64_t activity_rate;
+	int64_t activity_burst;
+	int64_t hello_rate;
+	int64_t hello_burst;
+	int64_t address_hello_rate;
+	int64_t address_hello_burst;
+	int64_t address_connections_max; /* 0 for no limit */
+	int64_t greeting_max;            /* connections before their Hello */
+	int64_t spread_ms;               /* over which connections come back */
+	int64_t users_max;               /* known beside those connected */
+	int64_t addresses_max;           /* likewise */
+	int64_t activities_max;          /* likewise */
 };
 
 extern const struct config_key gateway_option_keys[];

@@ -1,6 +1,7 @@
 #include "gateway/reply.h"
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "gateway/loop.h"
 #include "proto/frame.h"
 #include "proto/proto_util.h"
@@ -9,6 +10,14 @@ static void send_message(struct session *s, const Rain__ServerMessage *m)
 {
 	struct buf *out = stream_out(&s->stream);
 
+	/* All queues together are full: those whose peers do not read go, and
+	 * whoever reads has nothing waiting here. */
+	if (out != NULL && s->stream.write != NULL &&
+	    stream_hub_queued(s->loop->hub) > s->loop->write_total_max) {
+		gateway_refused(REFUSAL_WRITE_QUEUE_TOTAL);
+		stream_close(&s->stream, ERR_DENIED);
+		return;
+	}
 	if (out != NULL) {
 		frame_put(out, &m->base);
 		stream_wrote(&s->stream);
@@ -26,13 +35,14 @@ static Rain__ServerMessage begin(uint64_t seq,
 }
 
 void reply_error(struct session *s, uint64_t seq, Rain__ErrorCode code,
-		 const char *message)
+		 const char *message, uint32_t retry_ms)
 {
 	Rain__ServerMessage m = begin(seq, RAIN__SERVER_MESSAGE__BODY_ERROR);
 	Rain__Error error = RAIN__ERROR__INIT;
 
 	error.code = code;
 	error.message = to_pb_str(message);
+	error.retry_after_ms = retry_ms;
 	m.error = &error;
 	send_message(s, &m);
 }
@@ -102,17 +112,16 @@ static void reply_balance(struct session *s, uint64_t seq,
 	send_message(s, &m);
 }
 
-void reply_status(struct session *s, uint64_t seq, enum request_kind kind,
-		  Rain__Status status, const char *message)
+static void reply_plain(struct session *s, uint64_t seq, enum request_kind kind,
+			Rain__Status status, const char *message,
+			uint32_t retry_ms)
 {
-	bool waits =
-		status == RAIN__STATUS__BUSY || status == RAIN__STATUS__PENDING;
 	Rain__BalanceReply balance = RAIN__BALANCE_REPLY__INIT;
 	Rain__GrabReply reply = RAIN__GRAB_REPLY__INIT;
 
 	reply.status = status;
 	reply.message = to_pb_str(message);
-	reply.retry_after_ms = waits ? loop_retry_after(s->loop) : 0;
+	reply.retry_after_ms = retry_ms;
 	switch (kind) {
 	case REQUEST_GRAB:
 		reply_grab(s, seq, &reply);
@@ -127,6 +136,27 @@ void reply_status(struct session *s, uint64_t seq, enum request_kind kind,
 		reply_balance(s, seq, &balance);
 		break;
 	}
+}
+
+void reply_status(struct session *s, uint64_t seq, enum request_kind kind,
+		  Rain__Status status, const char *message)
+{
+	bool waits =
+		status == RAIN__STATUS__BUSY || status == RAIN__STATUS__PENDING;
+
+	reply_plain(s, seq, kind, status, message,
+		    waits ? loop_retry_after(s->loop) : 0);
+}
+
+void reply_too_fast(struct session *s, uint64_t seq, enum request_kind kind,
+		    const char *message, uint32_t retry_ms)
+{
+	/* In the answer to QueryResult it would speak of the grab, of which
+	 * nothing is known. */
+	reply_plain(s, seq, kind,
+		    kind == REQUEST_RESULT ? RAIN__STATUS__PENDING
+					   : RAIN__STATUS__RATE_LIMITED,
+		    message, retry_ms);
 }
 
 /* The answer is out: its connection holds it no more. */

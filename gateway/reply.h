@@ -8,9 +8,10 @@
 #include "gateway/request.h"
 #include "gateway/session.h"
 
-/** An Error. seq 0: about the connection as a whole. */
+/** An Error. seq 0: about the connection as a whole. retry_ms 0: it tells
+ * nothing of when to try again. */
 void reply_error(struct session *s, uint64_t seq, Rain__ErrorCode code,
-		 const char *message);
+		 const char *message, uint32_t retry_ms);
 
 /** The answer to a good Hello, from what s now is. */
 void reply_hello(struct session *s, uint64_t seq);
@@ -24,6 +25,10 @@ void reply_grab(struct session *s, uint64_t seq, const Rain__GrabReply *reply);
  * waits as long as the options say where the status is not final. */
 void reply_status(struct session *s, uint64_t seq, enum request_kind kind,
 		  Rain__Status status, const char *message);
+
+/** The answer to a request that came too fast and will never be executed. */
+void reply_too_fast(struct session *s, uint64_t seq, enum request_kind kind,
+		    const char *message, uint32_t retry_ms);
 
 /** Answer an open REQUEST_GRAB or REQUEST_RESULT and detach it. */
 void reply_request(struct request *r, const Rain__GrabReply *m);

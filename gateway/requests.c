@@ -4,13 +4,14 @@
 #include "gateway/admission.h"
 #include "gateway/ask.h"
 #include "gateway/loop.h"
+#include "gateway/pace.h"
 #include "gateway/reply.h"
 #include "proto/proto_util.h"
 
 static bool bad(struct session *s, uint64_t seq, const char *message)
 {
 	gateway_refused(REFUSAL_MESSAGE);
-	reply_error(s, seq, RAIN__ERROR_CODE__BAD_MESSAGE, message);
+	reply_error(s, seq, RAIN__ERROR_CODE__BAD_MESSAGE, message, 0);
 	return false;
 }
 
@@ -34,7 +35,7 @@ static bool check_activity(struct session *s, uint64_t seq, struct bytes id)
 	return id_valid(id) || bad(s, seq, "activity_id must be " ID_RULE);
 }
 
-static enum admission admission_of(const struct session *s)
+static enum admission admission_of(struct session *s)
 {
 	const struct gateway_loop *l = s->loop;
 	/* The loop's with those whose app is gone or has its answer: the call
@@ -42,6 +43,7 @@ static enum admission admission_of(const struct session *s)
 	struct admission_view v = {
 		.now_ms = clock_wall_ms(),
 		.expires_ms = s->expires_ms,
+		.key_removed = !session_key_holds(s),
 		.in_flight = s->in_flight,
 		.in_flight_max = session_in_flight_max(s),
 		.loop_in_flight = l->alive,
@@ -59,6 +61,43 @@ static Rain__Status busy(enum request_kind kind)
 				      : RAIN__STATUS__BUSY;
 }
 
+/* A token may be for one activity only. */
+static bool check_scope(struct session *s, uint64_t seq, enum request_kind kind,
+			struct bytes activity)
+{
+	if (s->only == NULL || bytes_eq(bytes_str(s->only), activity)) {
+		return true;
+	}
+	gateway_refused(REFUSAL_OTHER_ACTIVITY);
+	reply_status(s, seq, kind, RAIN__STATUS__DENIED,
+		     "the token is for another activity");
+	return false;
+}
+
+static bool too_fast(struct session *s, uint64_t seq, enum request_kind kind,
+		     const struct pace_hit *hit)
+{
+	gateway_refused(hit->why);
+	reply_too_fast(s, seq, kind, hit->message, hit->retry_ms);
+	return false;
+}
+
+static bool admit_user(struct session *s, uint64_t seq, enum request_kind kind,
+		       struct bytes user)
+{
+	struct pace_hit hit;
+
+	return pace_user(s, user, &hit) || too_fast(s, seq, kind, &hit);
+}
+
+static bool admit_activity(struct session *s, uint64_t seq,
+			   enum request_kind kind, struct bytes activity)
+{
+	struct pace_hit hit;
+
+	return pace_activity(s, activity, &hit) || too_fast(s, seq, kind, &hit);
+}
+
 static bool admit(struct session *s, uint64_t seq, enum request_kind kind)
 {
 	switch (admission_of(s)) {
@@ -68,6 +107,12 @@ static bool admit(struct session *s, uint64_t seq, enum request_kind kind)
 		gateway_refused(REFUSAL_EXPIRED);
 		reply_status(s, seq, kind, RAIN__STATUS__DENIED,
 			     "the token has expired; say Hello with a new one");
+		return false;
+	case KEY_REMOVED:
+		gateway_refused(REFUSAL_KEY_REMOVED);
+		reply_status(s, seq, kind, RAIN__STATUS__DENIED,
+			     "the key of the token is no longer valid; say "
+			     "Hello with a new one");
 		return false;
 	case CONNECTION_FULL:
 		gateway_refused(REFUSAL_IN_FLIGHT);
@@ -140,7 +185,11 @@ void requests_grab(struct session *s, uint64_t seq, const Rain__Grab *m)
 	if (!find_user(s, seq, from_pb(m->user_id), &o.user) ||
 	    !check_activity(s, seq, o.activity) ||
 	    !in_time(s, seq, m, &resolved_ms, &left_ms) ||
-	    !admit(s, seq, REQUEST_GRAB) || remembered(s, seq, m)) {
+	    !admit(s, seq, REQUEST_GRAB) ||
+	    !check_scope(s, seq, REQUEST_GRAB, o.activity) ||
+	    !admit_user(s, seq, REQUEST_GRAB, o.user) ||
+	    remembered(s, seq, m) ||
+	    !admit_activity(s, seq, REQUEST_GRAB, o.activity)) {
 		return;
 	}
 	o.until_ms = now + left_ms;
@@ -169,7 +218,10 @@ void requests_query_result(struct session *s, uint64_t seq,
 		(void)bad(s, seq, "not_after_ms must not be negative");
 		return;
 	}
-	if (!admit(s, seq, REQUEST_RESULT)) {
+	if (!admit(s, seq, REQUEST_RESULT) ||
+	    !check_scope(s, seq, REQUEST_RESULT, o.activity) ||
+	    !admit_user(s, seq, REQUEST_RESULT, o.user) ||
+	    !admit_activity(s, seq, REQUEST_RESULT, o.activity)) {
 		return;
 	}
 	o.until_ms = uv_now(&l->uv) + (uint64_t)l->options->query_ms;
@@ -189,7 +241,8 @@ void requests_query_balance(struct session *s, uint64_t seq,
 	struct request *r;
 
 	if (!find_user(s, seq, from_pb(m->user_id), &o.user) ||
-	    !admit(s, seq, REQUEST_BALANCE)) {
+	    !admit(s, seq, REQUEST_BALANCE) ||
+	    !admit_user(s, seq, REQUEST_BALANCE, o.user)) {
 		return;
 	}
 	o.until_ms = uv_now(&l->uv) + (uint64_t)l->options->query_ms;

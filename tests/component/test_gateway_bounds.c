@@ -81,7 +81,11 @@ Test(bounds, requests_in_all)
 Test(bounds, requests_of_apps_that_have_gone)
 {
 	static const char *const settings[] = { "gateway.in_flight_total_max=1",
+						"limit.user_rate=0",
+						"limit.connection_rate=0",
 						NULL };
+	const struct linger reset = { .l_onoff = 1 };
+	uv_os_fd_t fd;
 	uint64_t seq;
 
 	start(settings);
@@ -89,6 +93,9 @@ Test(bounds, requests_of_apps_that_have_gone)
 	rig_hello(&rig, &app, "alice", false);
 	(void)grab(&app, "quiz");
 	RUN_UNTIL(&rig.loop, rig.grabs[0].held_count == 1);
+	/* With a reset: a close alone says only that it sends no more. */
+	cr_assert_eq(uv_fileno(&app.client.stream.uv.handle, &fd), 0);
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	rig_close(&rig, &app);
 	RUN_UNTIL(&rig.loop,
 		  atomic_load(&gateway_metrics.connections.value) == 0);
@@ -142,6 +149,7 @@ Test(bounds, a_frame)
 Test(bounds, a_slow_reader)
 {
 	static const char *const settings[] = { "gateway.write_queue_max=4KiB",
+						"limit.connection_rate=0",
 						NULL };
 	int small = 4096;
 	uv_os_fd_t fd;

@@ -16,7 +16,8 @@ SOON_S = 20
 
 
 def names_on_page(program, settings):
-    """Start program, read the families of its page, end it."""
+    """Start program, read the families of its page and the reasons why it
+    refuses, end it."""
     with tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "log")
         with open(log, "w", encoding="utf-8") as out:
@@ -41,7 +42,8 @@ def names_on_page(program, settings):
         finally:
             process.kill()
             process.wait()
-    return set(re.findall(r"^# HELP (\S+) ", body, re.M))
+    return (set(re.findall(r"^# HELP (\S+) ", body, re.M)),
+            set(re.findall(r'_refused_total{reason="([a-z_]+)"}', body)))
 
 
 def names_in_section(page, title):
@@ -60,7 +62,8 @@ def names_in_section(page, title):
 
 def main():
     every = names_in_section("operations.md", "### Every service")
-    gateway = names_in_section("operations.md", "### rain-gateway")
+    why = names_in_section("operations.md", "#### Why a gateway refuses")
+    gateway = names_in_section("operations.md", "### rain-gateway") - why
     grab = names_in_section("operations.md", "### grab-service")
     settle = names_in_section("ledger.md", "## Watching") | {
         n for n in grab if n.startswith(("rain_kafka_", "rain_dubbo_server_"))}
@@ -74,7 +77,11 @@ def main():
              grab),
             ("settle-worker", [kafka, "ledger.listen=unix:DIR/listen",
                                "ledger.path=DIR/ledger.db"], settle)):
-        shown = names_on_page(program, settings)
+        shown, reasons = names_on_page(program, settings)
+        if reasons != (why if program == "rain-gateway" else set()):
+            bad = True
+            print(f"{program} refuses for {sorted(reasons)}, docs list "
+                  f"{sorted(why)}")
         for name in sorted(shown - listed - every):
             bad = True
             print(f"{program} shows {name}, docs do not list it")

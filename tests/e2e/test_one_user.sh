@@ -3,6 +3,11 @@
 # 99,999 are told SOLD_OUT. Few script calls serve many grabs.
 . "$RAIN_SOURCE/tests/e2e/lib.sh"
 begin
+# A user who is as fast as this is limited, as a rule.
+printf '[limit]\nuser_rate = 0\n' >>"$dir/rain-gateway.ini"
+kill -HUP "$(cat "$dir/rain-gateway.pid")"
+until_true 10 grep -q 'configuration reloaded' "$dir/rain-gateway.log" ||
+	wrong "the gateway to take the limit"
 gateways=$gateway
 for n in 2 3 4; do
 	# shellcheck disable=SC2046 # a list of ports

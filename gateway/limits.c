@@ -1,0 +1,294 @@
+#include "gateway/limits.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <uv.h>
+
+#include <uthash.h>
+#include <utlist.h>
+
+#include "base/rand.h"
+#include "gateway/gateway_metrics.h"
+#include "gateway/options.h"
+
+/* How many of those that nobody pins are looked at for each that is new: two
+ * keep the table as small as it can be; a few more before one is refused. */
+enum { LOOKS = 2, LOOKS_WHEN_FULL = 16 };
+
+struct limited_entry {
+	struct limited public;
+	UT_hash_handle hh;
+	struct limited_entry *next; /* in the table's idle list, if no pins */
+	struct limited_entry *prev;
+	int64_t pins;
+	size_t key_len;
+	uint8_t key[];
+};
+
+struct table {
+	uv_mutex_t lock; /* for all but the buckets */
+	struct limited_entry *entries;
+	struct limited_entry *idle; /* without pins, oldest first */
+	size_t count;
+	size_t max;
+	struct metric *gauge;
+};
+
+__extension__ typedef unsigned __int128 wide;
+
+struct limits {
+	struct table tables[LIMIT_TABLES];
+	struct bucket hellos;
+	uint64_t secret[2]; /* of the hashes: apps choose the keys */
+};
+
+void limit_rates_read(const struct gateway_options *o, struct limit_rates *out)
+{
+	*out = (struct limit_rates){
+		.connection =
+			rate_make(o->connection_rate, o->connection_burst),
+		.front = rate_make(o->front_rate, o->front_burst),
+		.user = rate_make(o->user_rate, o->user_burst),
+		.address = rate_make(o->address_rate, o->address_burst),
+		.activity = rate_make(o->activity_rate, o->activity_burst),
+		.hello = rate_make(o->hello_rate, o->hello_burst),
+		.address_hello = rate_make(o->address_hello_rate,
+					   o->address_hello_burst),
+		.spread_ms = o->spread_ms,
+		.greeting_max = o->greeting_max,
+	};
+}
+
+struct limits *limits_new(const struct gateway_options *o)
+{
+	const int64_t beside[LIMIT_TABLES] = { o->users_max, o->addresses_max,
+					       o->activities_max };
+	struct limits *l = xcalloc(1, sizeof(*l));
+
+	rand_bytes(l->secret, sizeof(l->secret));
+	for (size_t i = 0; i < LIMIT_TABLES; i++) {
+		struct table *t = &l->tables[i];
+
+		check(uv_mutex_init(&t->lock) == 0);
+		t->max = (size_t)(o->connections_max + beside[i]);
+		t->gauge = &gateway_metrics.limit_entries[i];
+	}
+	return l;
+}
+
+static struct limited_entry *of(const struct limited *e)
+{
+	return container_of((struct limited *)(uintptr_t)e,
+			    struct limited_entry, public);
+}
+
+/* ---- With the lock ---- */
+
+static void forget(struct table *t, struct limited_entry *e)
+{
+	check(e->pins == 0);
+	DL_DELETE(t->idle, e);
+	HASH_DELETE(hh, t->entries, e);
+	t->count--;
+	metric_add(t->gauge, -1);
+	free(e);
+}
+
+static bool may_go(const struct limited_entry *e, int64_t now_ns)
+{
+	return bucket_full(&e->public.taken, now_ns) &&
+	       bucket_full(&e->public.hellos, now_ns);
+}
+
+/* Those in front went idle first, but may owe for longer than those behind:
+ * they go to the end, so that no one hides the others. */
+static void make_room(struct table *t, int64_t now_ns)
+{
+	for (int i = 0; t->idle != NULL && i < LOOKS_WHEN_FULL; i++) {
+		struct limited_entry *e = t->idle;
+
+		if (i >= LOOKS && t->count < t->max) {
+			break;
+		}
+		if (may_go(e, now_ns)) {
+			forget(t, e);
+		} else {
+			DL_DELETE(t->idle, e);
+			DL_APPEND(t->idle, e);
+		}
+	}
+}
+
+/* A number that nobody can foresee who does not know the secret: else an app
+ * could choose activities that all share a place in the table. */
+static unsigned hash_of(const struct limits *l, struct bytes key)
+{
+	uint64_t h = l->secret[0] ^ key.n;
+
+	for (size_t i = 0; i < key.n; i += 8) {
+		uint64_t word = 0;
+		wide product;
+
+		memcpy(&word, key.p + i, key.n - i < 8 ? key.n - i : 8);
+		product = (wide)(h ^ word) * (l->secret[1] | 1);
+		h = (uint64_t)product ^ (uint64_t)(product >> 64) ^
+		    l->secret[0];
+	}
+	return (unsigned)(h ^ (h >> 32));
+}
+
+/* The entry of key, new or not; in the idle list if it has no pins. */
+static struct limited_entry *get(struct limits *l, struct table *t,
+				 struct bytes key, int64_t now_ns)
+{
+	unsigned hash = hash_of(l, key);
+	struct limited_entry *e = NULL;
+
+	HASH_FIND_BYHASHVALUE(hh, t->entries, key.p, (unsigned)key.n, hash, e);
+	if (e != NULL) {
+		return e;
+	}
+	make_room(t, now_ns);
+	if (t->count >= t->max) {
+		return NULL;
+	}
+	e = xcalloc(1, sizeof(*e) + key.n);
+	e->key_len = key.n;
+	memcpy(e->key, key.p, key.n);
+	HASH_ADD_KEYPTR_BYHASHVALUE(hh, t->entries, e->key, (unsigned)key.n,
+				    hash, e);
+	DL_APPEND(t->idle, e);
+	t->count++;
+	metric_add(t->gauge, 1);
+	return e;
+}
+
+/* ---- For all ---- */
+
+struct limited *limits_pin(struct limits *l, enum limit_table table,
+			   struct bytes key, int64_t now_ns)
+{
+	struct table *t = &l->tables[table];
+	struct limited_entry *e;
+
+	check(key.n > 0);
+	uv_mutex_lock(&t->lock);
+	e = get(l, t, key, now_ns);
+	if (e != NULL && e->pins++ == 0) {
+		DL_DELETE(t->idle, e);
+	}
+	uv_mutex_unlock(&t->lock);
+	return e != NULL ? &e->public : NULL;
+}
+
+void limits_unpin(struct limits *l, enum limit_table table, struct limited *e,
+		  int64_t now_ns)
+{
+	struct table *t = &l->tables[table];
+	struct limited_entry *entry;
+
+	if (e == NULL) {
+		return;
+	}
+	entry = of(e);
+	uv_mutex_lock(&t->lock);
+	check(entry->pins > 0);
+	if (--entry->pins == 0) {
+		DL_APPEND(t->idle, entry);
+		if (may_go(entry, now_ns)) {
+			forget(t, entry);
+		}
+	}
+	uv_mutex_unlock(&t->lock);
+}
+
+int64_t limits_pins(struct limits *l, enum limit_table table,
+		    const struct limited *e)
+{
+	struct table *t = &l->tables[table];
+	int64_t pins;
+
+	uv_mutex_lock(&t->lock);
+	pins = of(e)->pins;
+	uv_mutex_unlock(&t->lock);
+	return pins;
+}
+
+bool limits_names(const struct limited *e, struct bytes key)
+{
+	/* What an entry is called never changes. */
+	return bytes_eq(key, bytes_make(of(e)->key, of(e)->key_len));
+}
+
+int64_t limits_take(struct limits *l, enum limit_table table, struct bytes key,
+		    struct rate rate, int64_t now_ns)
+{
+	struct table *t = &l->tables[table];
+	struct limited_entry *e;
+	int64_t wait = -1;
+
+	uv_mutex_lock(&t->lock);
+	e = get(l, t, key, now_ns);
+	if (e != NULL) {
+		wait = bucket_take(&e->public.taken, rate, now_ns);
+	}
+	uv_mutex_unlock(&t->lock);
+	return wait;
+}
+
+int64_t limits_take_hello(struct limits *l, struct rate rate, int64_t now_ns)
+{
+	return bucket_take(&l->hellos, rate, now_ns);
+}
+
+size_t limits_count(struct limits *l, enum limit_table table)
+{
+	struct table *t = &l->tables[table];
+	size_t count;
+
+	uv_mutex_lock(&t->lock);
+	count = t->count;
+	uv_mutex_unlock(&t->lock);
+	return count;
+}
+
+void limits_free(struct limits *l)
+{
+	for (size_t i = 0; i < LIMIT_TABLES; i++) {
+		struct table *t = &l->tables[i];
+
+		while (t->idle != NULL) {
+			forget(t, t->idle);
+		}
+		check(t->count == 0);
+		uv_mutex_destroy(&t->lock);
+	}
+	free(l);
+}
+
+size_t limit_address_key(const struct sockaddr_storage *sock,
+			 uint8_t out[LIMIT_ADDRESS_SIZE])
+{
+	const struct sockaddr_in *in = (const struct sockaddr_in *)sock;
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)sock;
+
+	if (sock->ss_family == AF_INET) {
+		out[0] = 4;
+		memcpy(out + 1, &in->sin_addr, 4);
+		return 5;
+	}
+	if (sock->ss_family == AF_INET6) {
+		const uint8_t *a = in6->sin6_addr.s6_addr;
+
+		if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
+			out[0] = 4;
+			memcpy(out + 1, a + 12, 4);
+			return 5;
+		}
+		out[0] = 6;
+		memcpy(out + 1, a, 8);
+		return 9;
+	}
+	out[0] = 0;
+	return 1;
+}
