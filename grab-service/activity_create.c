@@ -7,6 +7,7 @@
 #include "proto/proto_util.h"
 
 #include "activity_op.h"
+#include "activity_room.h"
 
 struct create {
 	struct activity_op op;
@@ -158,6 +159,22 @@ static void listed_cb(void *ctx, enum redis_outcome outcome,
 	run_step(c);
 }
 
+static void room_told(void *ctx, bool fits, const char *why)
+{
+	struct create *c = ctx;
+
+	if (!fits) {
+		op_reply(&c->op, NULL, RAIN__OUTCOME__UNAVAILABLE_NOW,
+			 "nothing was created: %s", why);
+		return;
+	}
+	redis_command(c->op.svc->deps.redis, 3,
+		      (const struct bytes[]){ BYTES("SADD"),
+					      BYTES("rain:activities"),
+					      op_id(&c->op) },
+		      op_timeout(&c->op), listed_cb, c);
+}
+
 static void ledger_cb(void *ctx, const Rain__TotalsReply *reply)
 {
 	struct create *c = ctx;
@@ -174,11 +191,8 @@ static void ledger_cb(void *ctx, const Rain__TotalsReply *reply)
 			 "another id");
 		return;
 	}
-	redis_command(c->op.svc->deps.redis, 3,
-		      (const struct bytes[]){ BYTES("SADD"),
-					      BYTES("rain:activities"),
-					      op_id(&c->op) },
-		      op_timeout(&c->op), listed_cb, c);
+	room_ask(c->op.svc->deps.redis, room_need(c->plan.rule.count, 0),
+		 op_timeout(&c->op), room_told, c);
 }
 
 static void known_cb(void *ctx, const struct activity_view *view,

@@ -5,6 +5,7 @@
 #include "lua/scripts.h"
 
 #include "activity_job.h"
+#include "activity_room.h"
 
 static void push_chunk(struct activity_job *job);
 
@@ -149,10 +150,30 @@ static void start_loading(struct activity_job *job)
 		 start_loading_cb);
 }
 
+/* It may have fitted when it was created. */
+static void room_told(void *ctx, bool fits, const char *why)
+{
+	struct activity_job *job = ctx;
+
+	if (!fits) {
+		job_end(job, RAIN__OUTCOME__UNAVAILABLE_NOW,
+			"nothing more was loaded: %s", why);
+	} else if (!job_stopped(job)) {
+		start_loading(job);
+	}
+}
+
 static void begin(struct activity_job *job)
 {
-	if (job->view.state == RAIN__STATE__LOADED) {
+	const struct activity_view *v = &job->view;
+
+	if (v->state == RAIN__STATE__LOADED) {
 		job_end(job, RAIN__OUTCOME__ALREADY, "it is LOADED already");
+	} else if (v->state == RAIN__STATE__CREATED ||
+		   v->state == RAIN__STATE__LOADING) {
+		room_ask(job->svc->deps.redis,
+			 room_need(v->plan.rule.count, v->loaded),
+			 job->svc->deps.timeout_ms, room_told, job);
 	} else {
 		/* Whether the state allows it, the step decides. */
 		start_loading(job);

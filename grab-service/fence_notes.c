@@ -14,6 +14,15 @@ static void note(const struct track *t, struct buf *notes)
 	uint64_t now = uv_now(t->relay->env->loop);
 	const char *what = "is to be verified";
 
+	if (t->lost) {
+		buf_printf(notes,
+			   "%s: is gone from Redis, nothing is given out: "
+			   "restore the data, or take it out of "
+			   "rain:activities\n",
+			   t->activity->id);
+		return;
+	}
+
 	if (f->until_ms > now && f->phase >= FENCE_TOTALS) {
 		buf_printf(notes,
 			   "%s: waits up to %" PRIu64 " s for the grab-service "
@@ -46,7 +55,7 @@ void fence_notes(const struct relay *relay, struct buf *notes)
 
 	DL_FOREACH(relay->tracks, t)
 	{
-		if (t->fence.needed && count++ < FENCE_NOTES_MAX) {
+		if ((t->fence.needed || t->lost) && count++ < FENCE_NOTES_MAX) {
 			note(t, notes);
 		}
 	}

@@ -29,6 +29,9 @@ struct metric relay_dropped = METRIC_COUNTER(
 	"rain_relay_started_again_total",
 	"Times the relay of an activity started again at its cursors", "");
 
+struct metric relay_lost = METRIC_GAUGE(
+	"rain_lost_activities", "Activities that are gone from Redis", "");
+
 void relay_metrics(void)
 {
 	static bool done;
@@ -41,6 +44,7 @@ void relay_metrics(void)
 	metrics_register(&relay_unpublished);
 	metrics_register(&relay_leases);
 	metrics_register(&relay_dropped);
+	metrics_register(&relay_lost);
 	fence_metrics();
 }
 

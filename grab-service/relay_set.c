@@ -7,8 +7,11 @@
 #include "base/check.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "rain/activity_service.pb-c.h"
 
 #include "track.h"
+
+enum { SCAN_AGAIN_MS = 2000 }; /* after Redis refused */
 
 static struct track *add_track(struct relay *relay, struct activity *a)
 {
@@ -51,6 +54,7 @@ void track_free(struct track *t)
 	}
 	track_count(t);
 	fence_forget(t);
+	track_lost(t, false);
 	roll_drop(t);
 	DL_DELETE(relay->tracks, t);
 	relay->slots[t->slot] = NULL;
@@ -87,6 +91,45 @@ static void listed(struct relay *relay, struct bytes id)
 	}
 }
 
+static void list_cb(void *ctx, enum redis_outcome outcome,
+		    const redisReply *reply)
+{
+	struct relay *relay = ctx;
+
+	(void)outcome;
+	(void)reply;
+	relay->listing = false;
+	relay->scan_due_ms = 0;
+	relay_kick(relay);
+}
+
+/* It is not in the set: it is new, and our next look will find it, or the set
+ * was lost, and nobody would ever pay. */
+static void list(struct relay *relay, struct activity *a)
+{
+	const struct grab_options *o = relay->env->options;
+	struct bytes argv[3] = { BYTES("SADD"), BYTES("rain:activities"),
+				 activity_id(a) };
+
+	if (a->listed || relay->listing || relay->stopping ||
+	    relay->scan == 0) {
+		return;
+	}
+	log_warn("puts an activity back into rain:activities",
+		 log_str("activity", a->id));
+	relay->listing = true;
+	redis_command(relay->redis, 3, argv, (uint64_t)o->redis_timeout_ms,
+		      list_cb, relay);
+}
+
+/* Who looks after an activity takes it out of the set when it is settled and
+ * unlinked, nobody before: else it would be neither closed nor paid. */
+static bool is_missed(const struct track *t)
+{
+	return t->lost || (t->state != RAIN__STATE__STATE_UNSPECIFIED &&
+			   t->state != RAIN__STATE__SETTLED);
+}
+
 /* Those that the scan did not find are not there any more. */
 static void unlist(struct relay *relay)
 {
@@ -97,8 +140,11 @@ static void unlist(struct relay *relay)
 		if (a->listed && a->listed_scan != relay->scan) {
 			a->listed = false;
 			if (a->track != NULL) {
-				a->track->gone = true;
+				a->track->gone = !is_missed(a->track);
 			}
+		}
+		if (!a->listed && a->track != NULL && !a->track->gone) {
+			list(relay, a);
 		}
 	}
 }
@@ -109,6 +155,12 @@ static void scan_cb(void *ctx, enum redis_outcome outcome,
 	struct relay *relay = ctx;
 
 	relay->scanning = false;
+	if (outcome == REDIS_DONE && reply->type != REDIS_REPLY_ARRAY) {
+		log_error("can't read rain:activities",
+			  log_bytes("error", bytes_make(reply->str,
+							(size_t)reply->len)));
+		relay->scan_due_ms = uv_now(relay->env->loop) + SCAN_AGAIN_MS;
+	}
 	if (outcome == REDIS_DONE && reply->type == REDIS_REPLY_ARRAY) {
 		relay->scan++;
 		for (size_t i = 0; i < reply->elements; i++) {
@@ -137,35 +189,6 @@ void relay_scan(struct relay *relay)
 	relay->scan_due_ms = uv_now(relay->env->loop) + (uint64_t)o->scan_ms;
 	redis_command(relay->redis, 2, argv, (uint64_t)o->redis_timeout_ms,
 		      scan_cb, relay);
-}
-
-static void list_cb(void *ctx, enum redis_outcome outcome,
-		    const redisReply *reply)
-{
-	struct relay *relay = ctx;
-
-	(void)outcome;
-	(void)reply;
-	relay->listing = false;
-	relay->scan_due_ms = 0;
-	relay_kick(relay);
-}
-
-/* Somebody wins there, and it is not in the set: it is new, and our next look
- * will find it, or the set was lost, and nobody would ever pay. */
-static void list(struct relay *relay, struct activity *a)
-{
-	const struct grab_options *o = relay->env->options;
-	struct bytes argv[3] = { BYTES("SADD"), BYTES("rain:activities"),
-				 activity_id(a) };
-
-	if (a->listed || relay->listing || relay->stopping ||
-	    relay->scan == 0) {
-		return;
-	}
-	relay->listing = true;
-	redis_command(relay->redis, 3, argv, (uint64_t)o->redis_timeout_ms,
-		      list_cb, relay);
 }
 
 void relay_poke(struct relay *relay, struct activity *a)

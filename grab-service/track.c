@@ -62,6 +62,19 @@ void track_count(struct track *t)
 	t->lag = lag;
 }
 
+void track_lost(struct track *t, bool lost)
+{
+	if (t->lost == lost) {
+		return;
+	}
+	t->lost = lost;
+	metric_add(&relay_lost, lost ? 1 : -1);
+	if (lost) {
+		log_error("activity is gone from Redis: nothing is given out",
+			  log_str("activity", t->activity->id));
+	}
+}
+
 static void set_ours(struct track *t, bool ours)
 {
 	if (t->ours != ours) {

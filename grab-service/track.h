@@ -65,6 +65,7 @@ struct track {
 	size_t outstanding; /* messages without a delivery report */
 	bool busy;          /* a step of track.c is in flight */
 	bool gone;          /* not in rain:activities any more */
+	bool lost;          /* it was in Redis, and is not */
 	bool ours;          /* we hold the lease */
 	bool free;          /* nobody held it at the last read */
 	bool wanted;        /* there is work for who holds it */
@@ -126,6 +127,8 @@ bool track_published(const struct track *t);
 bool track_held(const struct track *t);
 /** Update the gauges. */
 void track_count(struct track *t);
+/** Whether an activity that was there is there; counted, logged once. */
+void track_lost(struct track *t, bool lost);
 
 /** relay.c: run all tracks on the loop's next turn. */
 void relay_kick(struct relay *relay);
@@ -161,5 +164,6 @@ extern struct metric relay_published;
 extern struct metric relay_unpublished;
 extern struct metric relay_leases;
 extern struct metric relay_dropped;
+extern struct metric relay_lost;
 
 #endif

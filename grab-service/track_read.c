@@ -160,6 +160,8 @@ void track_learn(struct track *t, const struct step_reply *reply,
 {
 	t->revision = reply->revision;
 	t->state = reply->state;
+	track_lost(t, reply->code == STEP_NO_META &&
+			      t->activity->seen.revision > 0);
 	switch (reply->code) {
 	case STEP_OK:
 	case STEP_COUNTS:

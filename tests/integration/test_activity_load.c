@@ -292,15 +292,53 @@ Test(activity_load, a_seed_that_is_not_that_of_the_commitment)
 
 Test(activity_load, a_full_redis_stops_a_preload_that_can_go_on)
 {
+	struct activity_call c;
+
 	create("quiz", 2000);
+	activity_rig_replace(&g, 10);
+	activity_send_id(&g, &c, "preload", "quiz");
+	RUN_UNTIL(&g.loop, pushed_now() >= 50);
 	redis_server_ask(&g.server, "CONFIG SET maxmemory 1");
-	activity_ask(&g, "preload", "quiz");
+	activity_wait(&g, &c);
+	activity_take(&g, &c);
 	cr_assert_eq(g.outcome, RAIN__OUTCOME__UNAVAILABLE_NOW, "%s",
 		     g.message);
 	cr_assert(strstr(g.message, "OOM") != NULL, "%s", g.message);
 	redis_server_ask(&g.server, "CONFIG SET maxmemory 0");
 	activity_ask(&g, "preload", "quiz");
 	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+}
+
+/* F17: what a plan needs is known before the rain. */
+Test(activity_load, a_plan_that_does_not_fit_is_not_begun)
+{
+	Rain__Plan big = activity_plan("big", 1000000);
+	char limit[64];
+
+	create("quiz", 100000);
+	(void)snprintf(
+		limit, sizeof(limit), "CONFIG SET maxmemory %lld",
+		redis_server_info(&g.server, "memory", "used_memory", NULL) +
+			30000000);
+	redis_server_ask(&g.server, limit);
+	activity_create_plan(&g, &big);
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__UNAVAILABLE_NOW, "%s",
+		     g.message);
+	cr_assert(strstr(g.message, "when all is grabbed it takes 382 MiB") !=
+			  NULL,
+		  "%s", g.message);
+	cr_assert_str_eq(redis_server_ask(&g.server, "EXISTS rain:{big}:meta"),
+			 "0");
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__UNAVAILABLE_NOW, "%s",
+		     g.message);
+	cr_assert_eq(pushed_now(), 0);
+	redis_server_ask(&g.server, "CONFIG SET maxmemory 0");
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+	/* What is loaded need not be found again. */
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__ALREADY);
 }
 
 Test(activity_load, a_service_that_stops_leaves_it_to_the_next)
