@@ -9,21 +9,36 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include <utlist.h>
+
 #include "net/address.h"
 
 enum {
 	BACKLOG = 64,
 	CONNECTIONS_MAX = 64,
-	/* So that one host that sits on its connections does not keep the
-	 * others from asking whether we live. */
-	HOST_CONNECTIONS_MAX = 32,
+	/* From here on each new one ends the oldest: whoever sits on
+	 * connections, from however many addresses, does not keep others from
+	 * asking whether we live. The rest is for those that are ending. */
+	CONNECTIONS_KEPT = 48,
 	IDLE_SECONDS_MAX = 15,
+};
+
+/* Answers are made at once, so the oldest connection waits for the next
+ * question, or for the rest of its first one. */
+struct guest {
+	struct guest *next; /* in http->guests, oldest first */
+	struct guest *prev;
+	int fd;
+	bool leaving; /* shut down, and no more in the list */
 };
 
 struct http {
 	struct MHD_Daemon *daemon;
 	http_handler_cb handler;
 	void *ctx;
+	/* Of the daemon's thread: */
+	struct guest *guests;
+	size_t guest_count;
 	char address[ADDRESS_TEXT_MAX];
 };
 
@@ -79,6 +94,49 @@ static enum MHD_Result request_cb(void *arg, struct MHD_Connection *connection,
 	rv = send_answer(connection, &a);
 	buf_close(&a.body);
 	return rv;
+}
+
+/* Before a connection is taken in. */
+static enum MHD_Result accept_cb(void *arg, const struct sockaddr *addr,
+				 socklen_t addr_len)
+{
+	struct http *h = arg;
+	struct guest *g = h->guests;
+
+	(void)addr;
+	(void)addr_len;
+	if (h->guest_count >= CONNECTIONS_KEPT) {
+		g->leaving = true;
+		DL_DELETE(h->guests, g);
+		h->guest_count--;
+		/* The library sees the end and closes it. */
+		(void)shutdown(g->fd, SHUT_RDWR);
+	}
+	return MHD_YES;
+}
+
+static void notify_cb(void *arg, struct MHD_Connection *connection, void **seat,
+		      enum MHD_ConnectionNotificationCode what)
+{
+	struct http *h = arg;
+	struct guest *g = *seat;
+
+	if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+		g = xcalloc(1, sizeof(*g));
+		g->fd = MHD_get_connection_info(
+				connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+				->connect_fd;
+		DL_APPEND(h->guests, g);
+		h->guest_count++;
+		*seat = g;
+		return;
+	}
+	if (!g->leaving) {
+		DL_DELETE(h->guests, g);
+		h->guest_count--;
+	}
+	free(g);
+	*seat = NULL;
 }
 
 static int listen_on(const struct addrinfo *ai, struct http *h, int *out)
@@ -140,12 +198,12 @@ static struct MHD_Daemon *start_daemon(struct http *h, int fd)
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	daemon = MHD_start_daemon(
-		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL,
+		MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, accept_cb, h,
 		request_cb, h, MHD_OPTION_LISTEN_SOCKET, fd,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-		MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-		(unsigned)HOST_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned)IDLE_SECONDS_MAX, MHD_OPTION_END);
+		MHD_OPTION_NOTIFY_CONNECTION, notify_cb, h,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
+		MHD_OPTION_END);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return daemon;
 }

@@ -188,15 +188,17 @@ Test(service, serves_its_pages_and_drains)
 	cr_assert_null(strstr(process_text(&host), "hunter2"));
 }
 
-/* A connection from 127.0.0.2 that says text and nothing more. */
+/* A connection from 127.0.0.2 to 127.0.0.9, in turns, and from where the test
+ * itself asks, that says text and nothing more. */
 static int stranger(int port, const char *text)
 {
 	struct sockaddr_in from = { .sin_family = AF_INET };
 	struct sockaddr_in to = { .sin_family = AF_INET,
 				  .sin_port = htons((uint16_t)port) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	static unsigned turn;
 
-	from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + turn++ % 9);
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
@@ -214,6 +216,10 @@ Test(service, who_sits_on_its_pages_does_not_keep_others_away)
 	(void)wait_status(port, "/readyz", 200);
 	for (int i = 0; i < 100; i++) {
 		(void)stranger(port, "GET /livez HTTP/1.1\r\nHost: x\r\n");
+		if (i % 10 == 0) {
+			cr_assert_eq(http_request(port, "GET", "/livez", NULL),
+				     200);
+		}
 	}
 	cr_assert_eq(http_request(port, "GET", "/livez", NULL), 200);
 }
