@@ -1,6 +1,6 @@
 /**
- * What the two files of the flood share: flood.c (taps out, answers in) and
- * flood_report.c (what came of it).
+ * What the files of the flood share: flood.c (taps out, answers in),
+ * flood_options.c (what is asked of it), flood_report.c (what came of it).
  */
 #ifndef BENCH_FLOOD_H
 #define BENCH_FLOOD_H
@@ -99,6 +99,15 @@ struct flood {
 	struct histogram refused;
 	struct histogram pending;
 };
+
+/** Say why, and exit. */
+void flood_stop(const char *why) __attribute__((noreturn));
+
+/** Read the command line; ends with a sentence if it makes no sense. */
+void flood_take_options(struct flood_options *o, int argc, char **argv);
+
+/** Make the token of all connections. */
+void flood_sign(struct flood *f);
 
 /** Whether a status says that Redis was asked and gave its word. */
 bool flood_executed(unsigned status);

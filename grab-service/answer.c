@@ -14,11 +14,10 @@ enum {
 	RETRY_SOON_MS = 100,
 };
 
-static uint32_t jitter(uint64_t base)
+uint32_t answer_jitter(uint64_t base_ms)
 {
-	/* Three quarters to five quarters: nobody who was refused together
-	 * comes back together. */
-	return (uint32_t)(base * 3 / 4 + rand_below(base / 2 + 1));
+	/* Three quarters to five quarters. */
+	return (uint32_t)(base_ms * 3 / 4 + rand_below(base_ms / 2 + 1));
 }
 
 uint32_t answer_retry_ms(int status, int64_t start_in_ms)
@@ -34,15 +33,15 @@ uint32_t answer_retry_ms(int status, int64_t start_in_ms)
 			/* Not before the start, and not all at once. */
 			return (uint32_t)(wait + rand_below(RETRY_MIN_MS));
 		}
-		return jitter(RETRY_EARLY_MS);
+		return answer_jitter(RETRY_EARLY_MS);
 	case RAIN__STATUS__NOT_YET:
-		return jitter(RETRY_SOON_MS);
+		return answer_jitter(RETRY_SOON_MS);
 	case RAIN__STATUS__PAUSED:
-		return jitter(RETRY_PAUSED_MS);
+		return answer_jitter(RETRY_PAUSED_MS);
 	case RAIN__STATUS__BUSY:
 	case RAIN__STATUS__PENDING:
 	case RAIN__STATUS__RATE_LIMITED:
-		return jitter(RETRY_SOON_MS);
+		return answer_jitter(RETRY_SOON_MS);
 	default:
 		return 0;
 	}

@@ -29,6 +29,10 @@ struct answer answer_unproven(const struct verdict *v);
 /** How long to wait before the next try, with jitter. */
 uint32_t answer_retry_ms(int status, int64_t start_in_ms);
 
+/** Some time around base_ms: nobody who was refused together comes back
+ * together. */
+uint32_t answer_jitter(uint64_t base_ms);
+
 /** A sentence for the log of the app; static. */
 const char *answer_message(int status);
 

@@ -14,6 +14,7 @@
 #include "options.h"
 #include "redis_time.h"
 
+struct lane_watch;
 struct ledger;
 struct relay;
 
@@ -26,10 +27,11 @@ struct grab_env {
 	struct directory *directory;
 	struct relay *relay; /* NULL: claims are not published here */
 	struct redis_time time;
-	char witness[33];    /* random, one per process */
-	size_t queued;       /* asks waiting, of all activities */
-	size_t elsewhere;    /* asks that wait for the ledger */
-	uint64_t scanned_ms; /* loop time of the last look at
+	char witness[33];         /* random, one per process */
+	struct lane_watch *watch; /* see lane.h; NULL: none */
+	size_t queued;            /* asks waiting, of all activities */
+	size_t elsewhere;         /* asks that wait for the ledger */
+	uint64_t scanned_ms;      /* loop time of the last look at
 				       * rain:activities, 0 none */
 };
 

@@ -13,6 +13,7 @@
 enum {
 	STATUS_COUNT = RAIN__STATUS__PENDING + 1,
 	ARENA_MAX = 1024 * 1024, /* memory of one request */
+	EARLY_MAX_MS = 50,       /* an answer before its deadline */
 	PACKET_ID_MAX = 64,      /* longest red packet id passed on */
 };
 
@@ -75,6 +76,7 @@ struct place {
 struct gather {
 	struct grab_env *env;
 	struct dubbo_call *call;
+	struct lane_group group;
 	bool batch; /* answered by a GrabBatchResponse */
 	size_t count;
 	size_t open; /* places without an answer, and one while it is made */
@@ -196,6 +198,18 @@ struct wanted {
 	enum lane_kind kind;
 };
 
+/* Somewhat before the caller stops waiting: an answer that says that nobody
+ * knows is worth more than none, which it would have to ask about again. */
+static uint64_t answer_by(const struct grab_env *env,
+			  const struct dubbo_call *call)
+{
+	uint64_t deadline = dubbo_call_deadline(call);
+	uint64_t now = uv_now(env->loop);
+	uint64_t early = deadline > now ? (deadline - now) / 8 : 0;
+
+	return deadline - (early < EARLY_MAX_MS ? early : EARLY_MAX_MS);
+}
+
 /* Puts the ask in its queue; the activity, or NULL if it was answered here. */
 static struct activity *place_ask(struct gather *g, struct place *p,
 				  const struct wanted *w)
@@ -220,9 +234,10 @@ static struct activity *place_ask(struct gather *g, struct place *p,
 	}
 	p->ask.activity = a;
 	p->ask.done = answered;
+	p->ask.group = &g->group;
 	memcpy(p->ask.user, w->user_id.p, w->user_id.n);
 	p->ask.user_len = w->user_id.n;
-	p->ask.deadline_ms = dubbo_call_deadline(g->call);
+	p->ask.deadline_ms = answer_by(env, g->call);
 	p->ask.not_after_ms =
 		grab ? grab_not_after(w->not_after_ms,
 				      redis_time_now(&env->time))

@@ -1,42 +1,33 @@
 #include "lane.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <utlist.h>
 
 #include "base/check.h"
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/metrics.h"
-#include "lua/scripts.h"
 #include "rain/gateway.pb-c.h"
 
 #include "answer.h"
 #include "batch.h"
-#include "elsewhere.h"
 #include "env.h"
-#include "fence.h"
-#include "halt.h"
-#include "relay.h"
-#include "roll.h"
-#include "step.h"
+#include "flight.h"
 
-enum { LOG_AGAIN_MS = 1000 };
-
-/* Where the answers of a script begin in the rest of its reply. */
-enum { REPLY_LEFT, REPLY_CLAIMS, REPLY_PACKETS, REPLY_START_IN, REPLY_USERS };
-
-static struct metric batch_size = METRIC_COUNTS(
-	"rain_grab_batch_size", "Grabs and results in one script call", "");
-static struct metric script_seconds =
-	METRIC_SECONDS("rain_grab_script_seconds",
-		       "From sending a script call to its reply", "");
 static struct metric waiting = METRIC_GAUGE(
 	"rain_grab_waiting", "Grabs and results in the queues", "");
-static struct metric retried =
-	METRIC_COUNTER("rain_grab_asked_again_total",
-		       "Grabs asked again, outcome unknown", "");
+
+/* Why an ask got no turn. */
+enum shed { SHED_QUEUE, SHED_WAIT, SHED_LATE, SHED_REDIS, SHED_KINDS };
+
+#define SHED(reason)                                                 \
+	METRIC_COUNTER("rain_grab_shed_total",                       \
+		       "Grabs and results refused without a script " \
+		       "call, by reason",                            \
+		       "reason=\"" reason "\"")
+static struct metric sheds[SHED_KINDS] = {
+	[SHED_QUEUE] = SHED("queue"),
+	[SHED_WAIT] = SHED("wait"),
+	[SHED_LATE] = SHED("late"),
+	[SHED_REDIS] = SHED("redis"),
+};
 
 void lane_metrics(void)
 {
@@ -46,10 +37,11 @@ void lane_metrics(void)
 		return;
 	}
 	done = true;
-	metrics_register(&batch_size);
-	metrics_register(&script_seconds);
+	flight_metrics();
 	metrics_register(&waiting);
-	metrics_register(&retried);
+	for (int i = 0; i < SHED_KINDS; i++) {
+		metrics_register(&sheds[i]);
+	}
 }
 
 /* ---- Answers ---- */
@@ -64,11 +56,11 @@ void lane_answer(struct ask *ask, const struct answer *answer)
 }
 
 static void answer_plain(struct ask *ask, int status, uint64_t revision,
-			 const char *message)
+			 uint32_t retry_after_ms, const char *message)
 {
 	struct answer answer = {
 		.status = status,
-		.retry_after_ms = answer_retry_ms(status, 0),
+		.retry_after_ms = retry_after_ms,
 		.revision = revision,
 		.message = message,
 	};
@@ -76,17 +68,37 @@ static void answer_plain(struct ask *ask, int status, uint64_t revision,
 	lane_answer(ask, &answer);
 }
 
+static int refusal(const struct ask *ask)
+{
+	return ask->unsure || ask->kind == LANE_RESULT ? RAIN__STATUS__PENDING
+						       : RAIN__STATUS__BUSY;
+}
+
 void lane_refuse(struct ask *ask, uint64_t revision, const char *message)
 {
-	bool open = ask->unsure || ask->kind == LANE_RESULT;
+	int status = refusal(ask);
 
-	answer_plain(ask, open ? RAIN__STATUS__PENDING : RAIN__STATUS__BUSY,
-		     revision, message);
+	answer_plain(ask, status, revision, answer_retry_ms(status, 0),
+		     message);
 }
 
 void lane_pending(struct ask *ask, uint64_t revision, const char *message)
 {
-	answer_plain(ask, RAIN__STATUS__PENDING, revision, message);
+	answer_plain(ask, RAIN__STATUS__PENDING, revision,
+		     answer_retry_ms(RAIN__STATUS__PENDING, 0), message);
+}
+
+static void shed(struct grab_env *env, struct ask *ask, enum shed why)
+{
+	static const char *const messages[SHED_KINDS] = {
+		[SHED_QUEUE] = "the queue is full",
+		[SHED_WAIT] = "it would take too long",
+		[SHED_LATE] = "it came too late",
+		[SHED_REDIS] = "Redis does not answer",
+	};
+
+	metric_add(&sheds[why], 1);
+	answer_plain(ask, refusal(ask), 0, lane_watch_shed(env), messages[why]);
 }
 
 /* ---- The queue ---- */
@@ -103,6 +115,46 @@ static void count_queued(struct grab_env *env, struct lane *lane, int n)
 	metric_add(&waiting, n);
 }
 
+/* How long its answer is worth something. */
+static uint64_t left_ms(const struct grab_env *env, const struct ask *ask)
+{
+	uint64_t now = uv_now(env->loop);
+	uint64_t left = ask->deadline_ms > now ? ask->deadline_ms - now : 0;
+	int64_t executable = ask->not_after_ms - redis_time_now(&env->time);
+
+	if (ask->kind == LANE_GRAB && !ask->repeat &&
+	    executable < (int64_t)left) {
+		return executable > 0 ? (uint64_t)executable : 0;
+	}
+	return left;
+}
+
+static bool in_time(const struct grab_env *env, const struct lane *lane,
+		    const struct ask *ask)
+{
+	struct pace_view v = {
+		/* Of this turn of the loop: what it takes itself to read many
+		 * grabs says nothing of Redis. */
+		.now_us = uv_now(env->loop) * 1000,
+		.oldest_us = lane->calls > 0 ? lane->flights->sent_us : 0,
+		.calls = lane->calls,
+		.waiting = lane->waiting,
+		.batch_max = (size_t)env->options->batch_max,
+	};
+	struct lane_group *g = ask->group;
+	bool room;
+
+	if (g != NULL && g->activity == ask->activity) {
+		return g->room;
+	}
+	room = pace_room(&lane->pace, &v, left_ms(env, ask) * 1000,
+			 (uint64_t)env->options->wait_max_ms * 1000);
+	if (g != NULL) {
+		*g = (struct lane_group){ ask->activity, room };
+	}
+	return room;
+}
+
 void lane_put(struct grab_env *env, struct ask *ask)
 {
 	struct lane *lane = lane_of(ask->activity, ask->kind);
@@ -112,17 +164,43 @@ void lane_put(struct grab_env *env, struct ask *ask)
 	ask->unsure = false;
 	if (lane->waiting >= (size_t)env->options->queue_max ||
 	    env->queued >= (size_t)env->options->queue_total) {
-		lane_refuse(ask, 0, "the queue is full");
+		shed(env, ask, SHED_QUEUE);
 		return;
 	}
 	/* A few may wait to see whether Redis is back at once. */
-	if (!redis_ready(env->redis) &&
-	    lane->waiting >= (size_t)env->options->batch_max) {
-		lane_refuse(ask, 0, "Redis is not connected");
+	if (lane_redis_silent(env) ||
+	    (!redis_ready(env->redis) &&
+	     lane->waiting >= (size_t)env->options->batch_max)) {
+		shed(env, ask, SHED_REDIS);
+		return;
+	}
+	if (!in_time(env, lane, ask)) {
+		shed(env, ask, SHED_WAIT);
 		return;
 	}
 	DL_APPEND(lane->queue, ask);
 	count_queued(env, lane, 1);
+	lane_watch_taken(env);
+	lane_watch(env, ask->activity, lane);
+}
+
+void lane_put_first(struct grab_env *env, struct ask *ask)
+{
+	struct lane *lane = lane_of(ask->activity, ask->kind);
+
+	DL_PREPEND(lane->queue, ask);
+	count_queued(env, lane, 1);
+	lane_watch(env, ask->activity, lane);
+}
+
+struct ask *lane_take_first(struct grab_env *env, struct lane *lane)
+{
+	struct ask *ask = lane->queue;
+
+	check(ask != NULL);
+	DL_DELETE(lane->queue, ask);
+	count_queued(env, lane, -1);
+	return ask;
 }
 
 /* A grab that Redis would refuse anyway does not get there. A result may ask
@@ -136,263 +214,44 @@ static bool too_late(const struct grab_env *env, const struct ask *ask)
 	       redis_time_now(&env->time) > ask->not_after_ms;
 }
 
-/* ---- One script call ---- */
-
-struct flight {
-	struct grab_env *env;
-	struct activity *activity;
-	enum lane_kind kind;
-	uint64_t sent_us;
-	uint64_t connection;
-	size_t count;
-	struct ask *asks[];
-};
-
-static void handle_user(struct flight *f, size_t i,
-			const struct step_reply *reply, int64_t start_in_ms)
+/* Of the first few of the queue. */
+static void drop_late(struct grab_env *env, struct lane *lane, size_t look)
 {
-	struct ask *ask = f->asks[i];
-	struct verdict v = {
-		.claim = step_text(reply, REPLY_USERS + 2 * i + 1),
-		.user = bytes_make(ask->user, ask->user_len),
-		.revision = reply->revision,
-		.start_in_ms = start_in_ms,
-		.unsure = ask->unsure,
-		.question = f->kind == LANE_RESULT,
-		.counts = reply->code == STEP_COUNTS,
-	};
-	struct answer answer;
-	uint64_t seq;
-
-	if (!step_number(reply, REPLY_USERS + 2 * i, &v.status)) {
-		v.status = RAIN__STATUS__PENDING;
-	}
-	answer = answer_make(&v, &seq);
-	roll_judge(f->env, f->activity, seq, &v, &answer);
-	if (answer.status == RAIN__STATUS__WON && f->env->relay != NULL) {
-		relay_poke(f->env->relay, f->activity);
-	}
-	lane_answer(ask, &answer);
-}
-
-static void handle_users(struct flight *f, const struct step_reply *reply)
-{
-	int64_t start_in_ms = 0;
-
-	(void)step_number(reply, REPLY_START_IN, &start_in_ms);
-	activity_saw(f->activity, reply->state, reply->revision);
-	if (f->kind == LANE_GRAB) {
-		f->activity->witness_on = f->connection;
-		f->activity->seen.served = true;
-	}
-	if (reply->code == STEP_COUNTS) {
-		halt_counts(f->env, f->activity);
-	}
-	for (size_t i = 0; i < f->count; i++) {
-		handle_user(f, i, reply, start_in_ms);
-	}
-}
-
-static void refuse_all(struct flight *f, const struct step_reply *reply)
-{
-	const char *message = "Redis is not as it must be, nothing was done";
-
-	if (reply->code == STEP_INCARNATION) {
-		message = "Redis was restarted, checking that nothing was lost";
-		fence_needed(f->env, f->activity);
-	} else if (uv_now(f->env->loop) >= f->activity->refused_ms) {
-		/* A storm on it is one line a second. */
-		f->activity->refused_ms = uv_now(f->env->loop) + LOG_AGAIN_MS;
-		log_error("a grab was refused",
-			  log_str("activity", f->activity->id),
-			  log_str("code", step_code_name(reply->code)));
-	}
-	for (size_t i = 0; i < f->count; i++) {
-		lane_refuse(f->asks[i], reply->revision, message);
-	}
-}
-
-static void handle_reply(struct flight *f, const struct step_reply *reply)
-{
-	redis_time_sample(&f->env->time, f->sent_us, clock_mono_us(),
-			  reply->time_ms);
-	switch (reply->code) {
-	case STEP_OK:
-	case STEP_COUNTS:
-		handle_users(f, reply);
-		return;
-	case STEP_NO_META:
-		for (size_t i = 0; i < f->count; i++) {
-			elsewhere_absent(f->env, f->asks[i]);
-		}
-		return;
-	case STEP_UNLINKED:
-		for (size_t i = 0; i < f->count; i++) {
-			elsewhere_unlinked(f->env, f->asks[i], reply->revision);
-		}
-		return;
-	default:
-		refuse_all(f, reply);
-	}
-}
-
-/* Nobody knows whether it was executed. The step is idempotent, so the same
- * users ask again, in front of the queue, as long as their time lasts. */
-static void ask_again(struct flight *f)
-{
-	struct lane *lane = lane_of(f->activity, f->kind);
-
-	for (size_t i = f->count; i-- > 0;) {
-		struct ask *ask = f->asks[i];
-
-		ask->unsure = f->kind == LANE_GRAB;
-		if (uv_now(f->env->loop) >= ask->deadline_ms ||
-		    ask->tries >= LANE_TRIES_MAX) {
-			lane_pending(ask, 0, "Redis did not answer");
-			continue;
-		}
-		metric_add(&retried, 1);
-		DL_PREPEND(lane->queue, ask);
-		count_queued(f->env, lane, 1);
-	}
-}
-
-static void handle_failure(struct flight *f, enum redis_outcome outcome,
-			   struct bytes error)
-{
-	switch (outcome) {
-	case REDIS_UNKNOWN:
-		ask_again(f);
-		return;
-	case REDIS_PARTIAL:
-		log_error("a script failed half-way",
-			  log_str("activity", f->activity->id),
-			  log_bytes("error", error));
-		if (f->kind == LANE_GRAB) {
-			halt_evidence(f->env, f->activity,
-				      "a script failed half-way, see the log");
-		}
-		for (size_t i = 0; i < f->count; i++) {
-			f->asks[i]->unsure = true;
-			lane_pending(f->asks[i], 0, "a script failed");
-		}
-		return;
-	case REDIS_NOT_EXECUTED:
-	default:
-		for (size_t i = 0; i < f->count; i++) {
-			lane_refuse(f->asks[i], 0,
-				    "Redis can't do it now, nothing was done");
-		}
-	}
-}
-
-static void flight_cb(void *ctx, enum redis_outcome outcome,
-		      const struct step_reply *reply, struct bytes error)
-{
-	struct flight *f = ctx;
-	struct activity *a = f->activity;
-	struct lane *lane = lane_of(a, f->kind);
-
-	check(lane->calls > 0);
-	lane->calls--;
-	metric_observe(&script_seconds, clock_mono_us() - f->sent_us);
-	if (outcome == REDIS_DONE) {
-		handle_reply(f, reply);
-	} else {
-		handle_failure(f, outcome, error);
-	}
-	lane_pump(f->env, a, f->kind);
-	activity_unpin(a);
-	free(f);
-}
-
-static void send_flight(struct flight *f)
-{
-	bool grab = f->kind == LANE_GRAB;
-	struct grab_env *env = f->env;
-	struct activity *a = f->activity;
-	size_t argc = 2 * f->count + (grab ? 1 : 0);
-	struct bytes *argv = xcalloc(argc + 1, sizeof *argv);
-	char(*numbers)[24] = xcalloc(f->count + 1, sizeof *numbers);
-	size_t n = 0;
-
-	f->connection = redis_connection(env->redis);
-	if (grab) {
-		bool known =
-			f->connection != 0 && a->witness_on == f->connection;
-
-		argv[n++] = known ? BYTES("") : bytes_str(env->witness);
-	}
-	for (size_t i = 0; i < f->count; i++) {
-		struct ask *ask = f->asks[i];
-		int len = snprintf(numbers[i], sizeof numbers[i], "%" PRId64,
-				   ask->not_after_ms);
-
-		ask->tries++;
-		argv[n++] = bytes_make(ask->user, ask->user_len);
-		argv[n++] = bytes_make(numbers[i], (size_t)len);
-	}
-	f->sent_us = clock_mono_us();
-	metric_observe(&batch_size, f->count);
-	step_run(env->redis, grab ? &lua_grab : &lua_result, activity_id(a),
-		 argc, argv, (uint64_t)env->options->redis_timeout_ms,
-		 flight_cb, f);
-	free(numbers);
-	free(argv);
-}
-
-static void launch(struct grab_env *env, struct activity *a,
-		   enum lane_kind kind, size_t n)
-{
-	struct lane *lane = lane_of(a, kind);
-	struct flight *f = xmalloc(sizeof *f + n * sizeof f->asks[0]);
-
-	f->env = env;
-	f->activity = a;
-	f->kind = kind;
-	f->count = n;
-	for (size_t i = 0; i < n; i++) {
-		f->asks[i] = lane->queue;
-		DL_DELETE(lane->queue, f->asks[i]);
-	}
-	count_queued(env, lane, -(int)n);
-	lane->calls++;
-	activity_pin(a);
-	send_flight(f);
-}
-
-/* Takes those whose time has passed out of what would be sent next. */
-static void drop_late(struct grab_env *env, struct lane *lane)
-{
-	size_t look = (size_t)env->options->batch_max;
+	bool silent = lane_redis_silent(env);
 	struct ask *ask = lane->queue;
 
 	while (ask != NULL && look-- > 0) {
 		struct ask *next = ask->next;
 
-		if (too_late(env, ask)) {
+		if (silent || too_late(env, ask)) {
 			DL_DELETE(lane->queue, ask);
 			count_queued(env, lane, -1);
-			lane_refuse(ask, 0, "it came too late");
+			shed(env, ask, silent ? SHED_REDIS : SHED_LATE);
 			look++;
 		}
 		ask = next;
 	}
 }
 
+void lane_drop_late(struct grab_env *env, struct lane *lane)
+{
+	drop_late(env, lane, lane->waiting);
+}
+
 void lane_pump(struct grab_env *env, struct activity *a, enum lane_kind kind)
 {
 	struct lane *lane = lane_of(a, kind);
+	size_t max = (size_t)env->options->batch_max;
 	size_t n;
 
 	do {
 		if (lane->calls < BATCH_CALLS_MAX) {
-			drop_late(env, lane);
+			/* What would be sent next. */
+			drop_late(env, lane, max);
 		}
-		n = batch_next(lane->waiting, lane->calls,
-			       (size_t)env->options->batch_max);
+		n = batch_next(lane->waiting, lane->calls, max);
 		if (n > 0) {
-			launch(env, a, kind, n);
+			flight_launch(env, a, kind, n);
 		}
 	} while (n > 0);
 }

@@ -205,6 +205,7 @@ static int start(struct service_rt *rt)
 		undo(p);
 		return rv;
 	}
+	lane_watch_start(&p->env);
 	redis_watch(p->env.redis, redis_changed, p);
 	check(uv_timer_init(rt->loop, &p->probe) == 0);
 	p->probe.data = p;
@@ -246,6 +247,7 @@ static void relay_stopped(void *ctx)
 	redis_free(p->env.redis);
 	redis_free(p->operators);
 	ledger_free(p->env.ledger);
+	lane_watch_stop(&p->env);
 	uv_close((uv_handle_t *)&p->probe, probe_closed);
 }
 

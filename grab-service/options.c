@@ -24,6 +24,8 @@ const struct config_key grab_option_keys[] = {
 	       "grabs waiting per activity; above: BUSY"),
 	NUMBER("grab.queue_total", queue_total, "50000", 1, 10000000,
 	       "grabs waiting in all; above: BUSY"),
+	SPAN("grab.wait_max", wait_max_ms, "200ms", 1, 60000,
+	     "how long a grab may wait in a queue; longer: BUSY at once"),
 	NUMBER("grab.activities_max", activities_max, "4096", 16, 30000,
 	       "activities remembered; above: BUSY for new ones"),
 
@@ -32,6 +34,8 @@ const struct config_key grab_option_keys[] = {
 	  .help = "redis://[user:password@]host:port[/db] or unix:/path" },
 	SPAN("redis.timeout", redis_timeout_ms, "1s", 10, 60000,
 	     "how long one command may take"),
+	SPAN("redis.stall", redis_stall_ms, "400ms", 20, 60000,
+	     "silence after which grabs are BUSY at once, until it speaks"),
 	NUMBER("redis.commands_max", redis_commands_max, "4096", 16, 1000000,
 	       "commands in flight per connection"),
 

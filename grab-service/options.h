@@ -18,9 +18,11 @@ struct grab_options {
 	int64_t batch_max;            /* grabs in one script call */
 	int64_t queue_max;            /* grabs waiting, per activity */
 	int64_t queue_total;          /* grabs waiting, in all */
+	int64_t wait_max_ms;          /* of a grab in a queue */
 	int64_t activities_max;       /* activities remembered */
 	const char *redis_url;        /* of the one Redis */
 	int64_t redis_timeout_ms;     /* of one command */
+	int64_t redis_stall_ms;       /* silence that counts as away */
 	int64_t redis_commands_max;   /* in flight per connection */
 	const char *ledger_addresses; /* providers of LedgerService */
 	const char *ledger_secret;    /* sent to them; "" none */

@@ -60,6 +60,7 @@ int redis_new(struct stream_hub *hub, const struct redis_options *options,
 	r->options = *options;
 	r->options.url = NULL; /* it is not ours and may hold a password */
 	r->options.name = xstrndup(name, strlen(name));
+	r->unready_ms = uv_now(stream_hub_loop(hub));
 	r->step_ms = UINT64_MAX;
 	r->deadline_ms = UINT64_MAX;
 	check(uv_timer_init(stream_hub_loop(hub), &r->timer) == 0);
@@ -161,6 +162,22 @@ void redis_script(struct redis *r, const struct redis_script *script,
 bool redis_ready(const struct redis *r)
 {
 	return r->state == REDIS_READY;
+}
+
+uint64_t redis_silence_ms(const struct redis *r)
+{
+	uint64_t since = r->stream.last_in_ms;
+
+	if (r->state != REDIS_READY) {
+		return now_ms(r) - r->unready_ms;
+	}
+	if (r->sent == NULL) {
+		return 0;
+	}
+	if (r->sent->sent_ms > since) {
+		since = r->sent->sent_ms;
+	}
+	return now_ms(r) - since;
 }
 
 uint64_t redis_connection(const struct redis *r)

@@ -72,6 +72,11 @@ void redis_free(struct redis *r);
 
 /** Whether a command would be sent now. */
 bool redis_ready(const struct redis *r);
+/** How long nothing was heard of Redis, in ms, although something was sent and
+ * is not answered, or although there should be a connection; 0: all is well.
+ * Told while the loop's thread looks, so after a long turn of the loop it may
+ * be what is still unread that is missing. */
+uint64_t redis_silence_ms(const struct redis *r);
 /** Called whenever redis_ready() changes, except by redis_free(). One watcher;
  * NULL ends it. When the connection is lost this comes before the callbacks
  * of the commands that it ends. */

@@ -35,6 +35,10 @@ void redis_set_state(struct redis *r, enum redis_state state)
 {
 	bool was_ready = redis_ready(r);
 
+	if (was_ready) {
+		/* A silence that ends the connection goes on without it. */
+		r->unready_ms = now_ms(r) - redis_silence_ms(r);
+	}
 	r->state = state;
 	if (was_ready != redis_ready(r) && r->changed != NULL) {
 		r->changed(r->changed_ctx);

@@ -75,6 +75,7 @@ struct redis {
 	size_t unparsed;           /* bytes of the reply that is not complete */
 	uint64_t connections;      /* how many came up so far */
 	unsigned attempts;         /* in a row, without a good answer */
+	uint64_t unready_ms;       /* loop time when all was well last */
 	uint64_t poll_ms;          /* LOADING: pause before the next hello */
 	enum redis_reaction hello; /* what the errors of this hello demand */
 	bool hello_failed;         /* there was one */

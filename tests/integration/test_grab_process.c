@@ -30,6 +30,8 @@ static void start_process(void)
 	const char *argv[] = {
 		program,
 		"--set",
+		"grab.wait_max=60s",
+		"--set",
 		"grab.listen=127.0.0.1:0",
 		"--set",
 		"http.listen=",

@@ -91,6 +91,7 @@ static void send_grab(struct call *c, const char *activity, const char *user)
 
 	r.activity_id = to_pb_str(activity);
 	r.user_id = to_pb_str(user);
+	r.not_after_ms = redis_time_now(&rig.services[0].env.time) + 5000;
 	send_call(c, "grab", "Lrain/GrabRequest;", &r.base,
 		  &rain__grab_response__descriptor);
 }

@@ -72,6 +72,7 @@ static void set_options(struct grab_rig *rig, struct rig_service *s)
 	o->ask_ms = 50;
 	o->idle_ms = 100;
 	o->activities_max = 64;
+	o->wait_max_ms = 60000; /* for the caller's patience, but no shorter */
 }
 
 static bool all_ready(struct rig_service *s, bool relay)

@@ -1,0 +1,298 @@
+#include "flight.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <utlist.h>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "lua/scripts.h"
+#include "rain/gateway.pb-c.h"
+
+#include "answer.h"
+#include "elsewhere.h"
+#include "env.h"
+#include "fence.h"
+#include "halt.h"
+#include "relay.h"
+#include "roll.h"
+#include "step.h"
+
+enum { LOG_AGAIN_MS = 1000 };
+
+/* Where the answers of a script begin in the rest of its reply. */
+enum { REPLY_LEFT, REPLY_CLAIMS, REPLY_PACKETS, REPLY_START_IN, REPLY_USERS };
+
+static struct metric batch_size = METRIC_COUNTS(
+	"rain_grab_batch_size", "Grabs and results in one script call", "");
+static struct metric script_seconds =
+	METRIC_SECONDS("rain_grab_script_seconds",
+		       "From sending a script call to its reply", "");
+static struct metric retried =
+	METRIC_COUNTER("rain_grab_asked_again_total",
+		       "Grabs asked again, outcome unknown", "");
+
+void flight_metrics(void)
+{
+	metrics_register(&batch_size);
+	metrics_register(&script_seconds);
+	metrics_register(&retried);
+}
+
+static struct lane *lane_of(struct flight *f)
+{
+	return &f->activity->lanes[f->kind];
+}
+
+/* ---- The reply ---- */
+
+static void handle_user(struct flight *f, size_t i,
+			const struct step_reply *reply, int64_t start_in_ms)
+{
+	struct ask *ask = f->asks[i];
+	struct verdict v = {
+		.claim = step_text(reply, REPLY_USERS + 2 * i + 1),
+		.user = bytes_make(ask->user, ask->user_len),
+		.revision = reply->revision,
+		.start_in_ms = start_in_ms,
+		.unsure = ask->unsure,
+		.question = f->kind == LANE_RESULT,
+		.counts = reply->code == STEP_COUNTS,
+	};
+	struct answer answer;
+	uint64_t seq;
+
+	if (!step_number(reply, REPLY_USERS + 2 * i, &v.status)) {
+		v.status = RAIN__STATUS__PENDING;
+	}
+	answer = answer_make(&v, &seq);
+	roll_judge(f->env, f->activity, seq, &v, &answer);
+	if (answer.status == RAIN__STATUS__WON && f->env->relay != NULL) {
+		relay_poke(f->env->relay, f->activity);
+	}
+	lane_answer(ask, &answer);
+}
+
+static void handle_users(struct flight *f, const struct step_reply *reply)
+{
+	int64_t start_in_ms = 0;
+
+	(void)step_number(reply, REPLY_START_IN, &start_in_ms);
+	activity_saw(f->activity, reply->state, reply->revision);
+	if (f->kind == LANE_GRAB) {
+		f->activity->witness_on = f->connection;
+		f->activity->seen.served = true;
+	}
+	if (reply->code == STEP_COUNTS) {
+		halt_counts(f->env, f->activity);
+	}
+	for (size_t i = 0; i < f->count; i++) {
+		if (f->asks[i] != NULL) {
+			handle_user(f, i, reply, start_in_ms);
+		}
+	}
+}
+
+static void for_each_ask(struct flight *f,
+			 void (*tell)(struct ask *ask, uint64_t revision,
+				      const char *message),
+			 uint64_t revision, const char *message)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		if (f->asks[i] != NULL) {
+			tell(f->asks[i], revision, message);
+		}
+	}
+}
+
+static void refuse_all(struct flight *f, const struct step_reply *reply)
+{
+	const char *message = "Redis is not as it must be, nothing was done";
+
+	if (reply->code == STEP_INCARNATION) {
+		message = "Redis was restarted, checking that nothing was lost";
+		fence_needed(f->env, f->activity);
+	} else if (uv_now(f->env->loop) >= f->activity->refused_ms) {
+		/* A storm on it is one line a second. */
+		f->activity->refused_ms = uv_now(f->env->loop) + LOG_AGAIN_MS;
+		log_error("a grab was refused",
+			  log_str("activity", f->activity->id),
+			  log_str("code", step_code_name(reply->code)));
+	}
+	for_each_ask(f, lane_refuse, reply->revision, message);
+}
+
+static void handle_reply(struct flight *f, const struct step_reply *reply)
+{
+	redis_time_sample(&f->env->time, f->sent_us, clock_mono_us(),
+			  reply->time_ms);
+	switch (reply->code) {
+	case STEP_OK:
+	case STEP_COUNTS:
+		handle_users(f, reply);
+		return;
+	case STEP_NO_META:
+		for (size_t i = 0; i < f->count; i++) {
+			if (f->asks[i] != NULL) {
+				elsewhere_absent(f->env, f->asks[i]);
+			}
+		}
+		return;
+	case STEP_UNLINKED:
+		for (size_t i = 0; i < f->count; i++) {
+			if (f->asks[i] != NULL) {
+				elsewhere_unlinked(f->env, f->asks[i],
+						   reply->revision);
+			}
+		}
+		return;
+	default:
+		refuse_all(f, reply);
+	}
+}
+
+/* Nobody knows whether it was executed. The step is idempotent, so the same
+ * users ask again, in front of the queue, as long as their time lasts. */
+static void ask_again(struct flight *f)
+{
+	bool silent = lane_redis_silent(f->env);
+
+	for (size_t i = f->count; i-- > 0;) {
+		struct ask *ask = f->asks[i];
+
+		if (ask == NULL) {
+			continue;
+		}
+		ask->unsure = f->kind == LANE_GRAB;
+		if (silent || uv_now(f->env->loop) >= ask->deadline_ms ||
+		    ask->tries >= LANE_TRIES_MAX) {
+			lane_pending(ask, 0, "Redis did not answer");
+			continue;
+		}
+		metric_add(&retried, 1);
+		lane_put_first(f->env, ask);
+	}
+}
+
+static void handle_failure(struct flight *f, enum redis_outcome outcome,
+			   struct bytes error)
+{
+	switch (outcome) {
+	case REDIS_UNKNOWN:
+		ask_again(f);
+		return;
+	case REDIS_PARTIAL:
+		log_error("a script failed half-way",
+			  log_str("activity", f->activity->id),
+			  log_bytes("error", error));
+		if (f->kind == LANE_GRAB) {
+			halt_evidence(f->env, f->activity,
+				      "a script failed half-way, see the log");
+		}
+		for_each_ask(f, lane_pending, 0, "a script failed");
+		return;
+	case REDIS_NOT_EXECUTED:
+	default:
+		for_each_ask(f, lane_refuse, 0,
+			     "Redis can't do it now, nothing was done");
+	}
+}
+
+static void flight_cb(void *ctx, enum redis_outcome outcome,
+		      const struct step_reply *reply, struct bytes error)
+{
+	struct flight *f = ctx;
+	struct activity *a = f->activity;
+	struct lane *lane = lane_of(f);
+	uint64_t now_us = clock_mono_us();
+
+	check(lane->calls > 0);
+	lane->calls--;
+	DL_DELETE(lane->flights, f);
+	pace_done(&lane->pace, f->sent_us, now_us);
+	metric_observe(&script_seconds, now_us - f->sent_us);
+	if (outcome == REDIS_DONE) {
+		handle_reply(f, reply);
+	} else {
+		handle_failure(f, outcome, error);
+	}
+	lane_pump(f->env, a, f->kind);
+	activity_unpin(a);
+	free(f);
+}
+
+/* ---- Sending ---- */
+
+static void send_flight(struct flight *f)
+{
+	bool grab = f->kind == LANE_GRAB;
+	struct grab_env *env = f->env;
+	struct activity *a = f->activity;
+	size_t argc = 2 * f->count + (grab ? 1 : 0);
+	struct bytes *argv = xcalloc(argc + 1, sizeof *argv);
+	char(*numbers)[24] = xcalloc(f->count + 1, sizeof *numbers);
+	size_t n = 0;
+
+	f->connection = redis_connection(env->redis);
+	if (grab) {
+		bool known =
+			f->connection != 0 && a->witness_on == f->connection;
+
+		argv[n++] = known ? BYTES("") : bytes_str(env->witness);
+	}
+	for (size_t i = 0; i < f->count; i++) {
+		struct ask *ask = f->asks[i];
+		int len = snprintf(numbers[i], sizeof numbers[i], "%" PRId64,
+				   ask->not_after_ms);
+
+		ask->tries++;
+		argv[n++] = bytes_make(ask->user, ask->user_len);
+		argv[n++] = bytes_make(numbers[i], (size_t)len);
+	}
+	f->sent_us = clock_mono_us();
+	metric_observe(&batch_size, f->count);
+	step_run(env->redis, grab ? &lua_grab : &lua_result, activity_id(a),
+		 argc, argv, (uint64_t)env->options->redis_timeout_ms,
+		 flight_cb, f);
+	free(numbers);
+	free(argv);
+}
+
+void flight_launch(struct grab_env *env, struct activity *a,
+		   enum lane_kind kind, size_t n)
+{
+	struct flight *f = xmalloc(sizeof *f + n * sizeof f->asks[0]);
+	struct lane *lane = &a->lanes[kind];
+
+	*f = (struct flight){
+		.env = env, .activity = a, .kind = kind, .count = n
+	};
+	for (size_t i = 0; i < n; i++) {
+		f->asks[i] = lane_take_first(env, lane);
+	}
+	lane->calls++;
+	DL_APPEND(lane->flights, f);
+	activity_pin(a);
+	send_flight(f);
+}
+
+void flight_answer_late(struct grab_env *env, struct lane *lane)
+{
+	struct flight *f;
+
+	DL_FOREACH(lane->flights, f)
+	{
+		for (size_t i = 0; i < f->count; i++) {
+			struct ask *ask = f->asks[i];
+
+			if (ask != NULL &&
+			    uv_now(env->loop) >= ask->deadline_ms) {
+				f->asks[i] = NULL;
+				lane_pending(ask, 0, "Redis did not answer");
+			}
+		}
+	}
+}
