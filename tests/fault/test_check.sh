@@ -1,0 +1,98 @@
+# F78: the checker of the faults finds nothing wrong where nothing is, and names
+# what is when a cent, a row of the ledger, a line of the apps' log or a winner
+# is changed.
+. "$RAIN_SOURCE/tests/e2e/lib.sh"
+begin
+opened friday 40.00 400
+plan later 1.00 10
+ctl activity create -f "$dir/later.ini" later
+
+"$bin/fault_tappers" --gateways "$gateway" --keys "$dir/keys" \
+	--activities friday,later --users 600 --connections 40 --rate 600 \
+	--seed 78 --log "$dir/log" >"$dir/summary" &
+tappers=$!
+claims_above() {
+	[ "$(redis LLEN 'rain:{friday}:claims')" -gt "$1" ]
+}
+until_true 30 claims_above 200 || wrong "200 claims within 30 s"
+kill -TERM $tappers
+wait $tappers || {
+	cat "$dir/summary"
+	wrong "every outcome to be known"
+}
+cat "$dir/summary"
+ctl activity close friday
+ctl activity cancel later
+wait_state friday SETTLED 60
+wait_state later SETTLED 60
+
+# checked EXIT TEXT [LOG [LEDGER]]: how the checker ends, and what it says.
+checked() {
+	rc=0
+	"$bin/fault_check" --log "${3:-$dir/log}" --config "$dir/rainctl.ini" \
+		--ledger "${4:-$dir/ledger.db}" friday later >"$dir/report" ||
+		rc=$?
+	if [ "$rc" != "$1" ] || ! grep -qF -e "$2" "$dir/report"; then
+		cat "$dir/report"
+		wrong "exit $1 and '$2', it is exit $rc"
+	fi
+}
+checked 0 'violations=0'
+expect "wins" "$(sed -n 's/.* wins=\([0-9]*\) .*/\1/p' "$dir/report")" \
+	"$(field wins <"$dir/summary")"
+
+say "one cent more in Redis"
+claim=$(redis LINDEX 'rain:{friday}:claims' 0)
+user=$(printf %s "$claim" | field userId)
+redis LSET 'rain:{friday}:claims' 0 \
+	"$(printf %s "$claim" | sed 's/"amount":"[^"]*"/"amount":"7.77"/')" >/dev/null
+checked 1 "7.77"
+grep -q "friday: $user is told " "$dir/report" || wrong "$user to be named"
+redis LSET 'rain:{friday}:claims' 0 "$claim" >/dev/null
+checked 0 'violations=0'
+
+say "a row of the ledger is gone"
+lost=$(python3 - "$dir/ledger.db" "$dir/less.db" <<'PYTHON'
+import sqlite3, sys
+sqlite3.connect(sys.argv[1]).execute("VACUUM INTO ?", (sys.argv[2],))
+db = sqlite3.connect(sys.argv[2])
+db.execute("DROP TRIGGER record_kept")
+print(*db.execute("SELECT red_packet_id, uid FROM finance_record"
+                  " ORDER BY record LIMIT 1").fetchone())
+db.execute("DELETE FROM red_packet_record WHERE record ="
+           " (SELECT min(record) FROM red_packet_record)")
+db.commit()
+PYTHON
+)
+checked 1 "packet ${lost% *} of ${lost#* } is missing in ledger" \
+	"$dir/log" "$dir/less.db"
+grep -q "ledger: user account of ${lost#* } has " "$dir/report" ||
+	wrong "the account of ${lost#* } to be named"
+
+say "a line of the log is gone; a packet is told to a second user"
+python3 - "$dir/log" <<'PYTHON'
+import json, sys
+lines = open(sys.argv[1]).read().splitlines()
+logged = [json.loads(line) for line in lines]
+won = next(n for n, o in enumerate(logged) if o.get("status") == "WON")
+win = logged[won]
+asked = next(n for n, o in enumerate(logged) if o["event"] == "ask" and
+             (o["conn"], o["seq"]) == (win["conn"], win["seq"]))
+with open(sys.argv[1] + ".less", "w") as out:
+    out.writelines(l + "\n" for n, l in enumerate(lines) if n != asked)
+again = [dict(logged[asked], conn=999999, user="thief"),
+         dict(win, conn=999999, user="thief")]
+with open(sys.argv[1] + ".more", "w") as out:
+    out.writelines(l + "\n" for l in lines + [json.dumps(o) for o in again])
+PYTHON
+checked 1 'WON answers nothing, or for the second time' "$dir/log.less"
+checked 1 'friday: thief: grab on connection 999999' "$dir/log.more"
+grep -q 'thief was told packet .* and has no claim in the ledger' "$dir/report" ||
+	wrong "the thief's packet to be missing in the ledger"
+
+say "what cannot be read is no verdict"
+rc=0
+"$bin/fault_check" --log "$dir/nowhere" --config "$dir/rainctl.ini" \
+	--ledger "$dir/ledger.db" friday 2>/dev/null || rc=$?
+expect "the exit code without a log" "$rc" 3
+passed
