@@ -188,6 +188,13 @@ static uint64_t widen(const struct window *w, uint64_t low)
 				      : high | low;
 }
 
+static bool is_gone(rd_kafka_resp_err_t error)
+{
+	return error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+	       error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
+	       error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
 void publish_delivered(void *ctx, void *opaque, rd_kafka_resp_err_t error)
 {
 	struct relay *relay = ctx;
@@ -208,12 +215,12 @@ void publish_delivered(void *ctx, void *opaque, rd_kafka_resp_err_t error)
 			 log_str("why", rd_kafka_err2str(error)));
 		track_drop(t, "Kafka did not take it");
 		pause_sending(t);
-		if (error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
-		    error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART) {
+		if (is_gone(error)) {
 			relay_topics_gone(relay);
 		}
 		return;
 	}
+	relay->lost = relay->lost && relay->topics_gone;
 	w = kind == KIND_CLAIM ? &t->claims : &t->events;
 	if (kind == KIND_CLAIM) {
 		metric_add(&relay_published, 1);

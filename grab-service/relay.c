@@ -66,8 +66,25 @@ static void topics_cb(void *ctx, int error, const char *why)
 	relay->topics_gone = false;
 }
 
+/* What was in the topic may be gone with it, also what was published long ago:
+ * all that Redis still has goes there again, once. */
+static void publish_again(struct relay *relay)
+{
+	struct track *t;
+
+	if (relay->lost) {
+		return;
+	}
+	relay->lost = true;
+	DL_FOREACH(relay->tracks, t)
+	{
+		t->rewind = true;
+	}
+}
+
 void relay_topics_gone(struct relay *relay)
 {
+	publish_again(relay);
 	if (!relay->topics_gone) {
 		log_warn("Kafka takes nothing: are the topics still there?");
 		relay->topics_gone = true;

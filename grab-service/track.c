@@ -24,6 +24,9 @@ enum { NUMBER_MAX = 24 };
 
 enum track_action track_decide(const struct track_view *v)
 {
+	if (v->rewind && v->due) {
+		return TRACK_REWIND;
+	}
 	if (!v->ours) {
 		if (v->wanted && v->free) {
 			return TRACK_ACQUIRE;
@@ -197,6 +200,20 @@ static void handle_lease(struct track *t, enum track_action action,
 	}
 }
 
+/* The lease is nobody's now, and the cursors are at the beginning: whoever
+ * takes it publishes all of it again. */
+static void handle_rewind(struct track *t, const struct step_reply *reply)
+{
+	if (reply->code != STEP_OK) {
+		log_warn("cannot publish again",
+			 log_str("activity", t->activity->id),
+			 log_str("code", step_code_name(reply->code)));
+	}
+	/* Gone, or not fit to be read: there is nothing to publish. */
+	t->rewind = false;
+	track_lose(t, "Kafka lost a topic: all is published again");
+}
+
 static void call_cb(void *ctx, enum redis_outcome outcome,
 		    const struct step_reply *reply, struct bytes error)
 {
@@ -216,6 +233,8 @@ static void call_cb(void *ctx, enum redis_outcome outcome,
 				  clock_mono_us(), reply->time_ms);
 		if (c->action == TRACK_READ) {
 			track_learn(t, reply, c->epoch);
+		} else if (c->action == TRACK_REWIND) {
+			handle_rewind(t, reply);
 		} else {
 			handle_lease(t, c->action, reply, c->epoch);
 		}
@@ -289,6 +308,12 @@ static void write_lease(struct track *t, enum track_action action)
 		[2] = print(text[0], t->generation),
 	};
 
+	if (action == TRACK_REWIND) {
+		argv[0] = BYTES("rewind");
+		argv[3] = BYTES("0");
+		run(t, action, &lua_relay, argv, 4);
+		return;
+	}
 	if (action == TRACK_ADVANCE) {
 		argv[0] = BYTES("advance");
 		argv[3] = print(text[1], t->claims.done);
@@ -310,6 +335,7 @@ void track_step(struct track *t)
 		.progress = t->ours && !t->fence.needed &&
 			    (t->claims.done > t->claims_cursor ||
 			     t->events.done > t->events_cursor),
+		.rewind = t->rewind && !t->relay->stopping,
 		.due = now_ms(t) >= t->due_ms,
 		.lease_ms = t->relay->env->options->lease_ms,
 	};

@@ -45,6 +45,7 @@ struct relay {
 	uint64_t scan_due_ms;
 	bool topics_ready; /* they were there */
 	bool topics_gone;  /* one is not there any more */
+	bool lost;         /* and all was to be published again */
 	bool topics_asking;
 	uint64_t topics_due_ms;
 	bool stopping;  /* publish the rest, take nothing new */
@@ -69,6 +70,7 @@ struct track {
 	bool ours;          /* we hold the lease */
 	bool free;          /* nobody held it at the last read */
 	bool wanted;        /* there is work for who holds it */
+	bool rewind;        /* publish all of it again: Kafka lost a topic */
 	uint64_t revision;  /* at the last read */
 	int state;          /* likewise */
 	uint64_t generation;
@@ -101,6 +103,7 @@ enum track_action {
 	TRACK_ACQUIRE,
 	TRACK_RENEW,
 	TRACK_ADVANCE,
+	TRACK_REWIND,
 };
 
 struct track_view {
@@ -108,6 +111,7 @@ struct track_view {
 	bool free; /* nobody else holds the lease */
 	bool wanted;
 	bool progress; /* more is acknowledged than the cursors say */
+	bool rewind;   /* the cursors are to go back */
 	bool due;      /* time to read */
 	int64_t lease_left_ms;
 	int64_t lease_ms;
