@@ -111,6 +111,7 @@ bool activities_step(struct world *w, const struct activities *a,
 	struct child c = { 0 };
 	int code = world_ctl(w, &c, TRY_MS, words);
 
+	world_clock();
 	printf("operator: %s %s: %d%s%.*s\n", verb, a->names[which], code,
 	       code == 0 ? "" : ": ",
 	       code == 0 ? 0 : (int)strcspn(child_text(&c), "\n"),

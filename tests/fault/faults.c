@@ -156,6 +156,7 @@ static void due_cb(uv_timer_t *timer)
 		       : hit_process(f, what);
 	if (done) {
 		f->done[what->kind][what->target]++;
+		world_clock();
 		fault_print(what, stdout);
 	} else {
 		f->missed++;

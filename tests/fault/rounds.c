@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fault/activities.h"
 #include "fault/summary.h"
@@ -192,8 +193,44 @@ static bool compare(struct rounds *r, const struct activities *a)
 	return code == 0;
 }
 
+/* Say how long a part of the round took. */
+static void took(struct rounds *r, const char *part, uint64_t *since)
+{
+	uint64_t now = uv_now(&r->world->loop);
+
+	world_clock();
+	printf("%s within %.1f s\n", part, (double)(now - *since) / 1000);
+	*since = now;
+}
+
+/* What the operator did not get done while it rained. */
+static bool finish_steps(struct rounds *r, const struct activities *a,
+			 size_t next)
+{
+	for (; next < STEPS; next++) {
+		const char *const verbs[] = { steps[next].verb, NULL };
+
+		if (!activities_steps(r->world, a, steps[next].activity, verbs,
+				      PREPARE_MS)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The checker has seen the log of a round that was well: it may go. */
+static void forget_log(struct rounds *r)
+{
+	char name[32], log[PATH_BYTES];
+
+	snprintf(name, sizeof name, "taps-%03zu.log", r->played);
+	world_path(r->world, name, log);
+	(void)unlink(log);
+}
+
 bool rounds_play(struct rounds *r, const struct round *round)
 {
+	uint64_t since = uv_now(&r->world->loop);
 	struct activities a;
 	size_t next;
 
@@ -201,24 +238,26 @@ bool rounds_play(struct rounds *r, const struct round *round)
 	if (!prepare(r, &a) || !start_tappers(r, &a)) {
 		return false;
 	}
+	took(r, "prepared", &since);
 	next = rain(r, round, &a);
+	took(r, "it has rained", &since);
 	if (!faults_heal(&r->faults)) {
 		return false;
 	}
-	printf("all is healed, the operator has %zu steps left\n",
-	       STEPS - next);
-	for (; next < STEPS; next++) {
-		const char *const verbs[] = { steps[next].verb, NULL };
-
-		if (!activities_steps(r->world, &a, steps[next].activity, verbs,
-				      PREPARE_MS)) {
-			return false;
-		}
-	}
-	if (!settle(r) || !activities_end(r->world, &a, PREPARE_MS) ||
-	    !compare(r, &a)) {
+	took(r, "all is healed", &since);
+	if (!finish_steps(r, &a, next) || !settle(r)) {
 		return false;
 	}
+	took(r, "every outcome is known", &since);
+	if (!activities_end(r->world, &a, PREPARE_MS)) {
+		return false;
+	}
+	took(r, "all is closed and booked", &since);
+	if (!compare(r, &a)) {
+		return false;
+	}
+	took(r, "all is compared", &since);
+	forget_log(r);
 	watch_round(&r->watch, r->world);
 	r->played++;
 	return r->world->violations == 0;

@@ -40,13 +40,14 @@ struct options {
 	uint64_t rate;
 	const char *dir;
 	bool print; /* only the schedule */
+	bool keep;  /* the directory of a good run */
 };
 
 static void usage(FILE *out)
 {
 	fprintf(out,
 		"usage: fault_torture [--seed N] [--minutes M] [--rate N] "
-		"[--dir DIR] [--print]\n"
+		"[--dir DIR] [--keep] [--print]\n"
 		"RAIN_BIN names the folder of the programs, RAIN_SOURCE the "
 		"source tree\n");
 }
@@ -69,6 +70,10 @@ static bool parse(struct options *o, int argc, char **argv)
 
 		if (strcmp(argv[i], "--print") == 0) {
 			o->print = true;
+			continue;
+		}
+		if (strcmp(argv[i], "--keep") == 0) {
+			o->keep = true;
 			continue;
 		}
 		if (strcmp(argv[i], "--seed") == 0) {
@@ -139,7 +144,7 @@ static unsigned run(const struct options *o, const struct schedule *s,
 		ok = rounds_play(&r, &s->rounds[i]);
 	}
 	world_stop(w);
-	watch_logs(w);
+	watch_logs(&r.watch, w);
 	print_summary(s, &r, (uv_now(&w->loop) - w->began_ms) / 1000);
 	rounds_close(&r);
 	violations = w->violations;
@@ -218,7 +223,7 @@ int main(int argc, char **argv)
 		printf("kept: %s\nsee it again: ./rain torture --seed %" PRIu64
 		       " --minutes %" PRIu64 "\n",
 		       dir, s.seed, s.minutes);
-	} else {
+	} else if (!o.keep) {
 		remove_directory(dir);
 	}
 	schedule_free(&s);

@@ -67,7 +67,8 @@ static uint64_t open_files(int pid)
 }
 
 /* Lines of a log that say that a program found a mistake of its own. */
-static void look_at_log(struct world *w, struct world_process *p)
+static void look_at_log(struct watch *t, struct world *w,
+			struct world_process *p)
 {
 	static const char *const complaints[] = { "Sanitizer", "runtime error",
 						  "check failed" };
@@ -84,6 +85,10 @@ static void look_at_log(struct world *w, struct world_process *p)
 	}
 	(void)fseeko(f, p->log_seen, SEEK_SET);
 	while (fgets(line, sizeof line, f) != NULL) {
+		if (strstr(line, "level=error") != NULL) {
+			t->processes[p->id].errors++;
+			printf("%s: %s", name, line);
+		}
 		for (size_t i = 0; i < 3; i++) {
 			if (strstr(line, complaints[i]) != NULL) {
 				world_violation(w, "%s: %s", name, line);
@@ -128,7 +133,7 @@ void watch_round(struct watch *t, struct world *w)
 				  ? uv_process_get_pid(&p->child.process)
 				  : 0;
 
-		look_at_log(w, p);
+		look_at_log(t, w, p);
 		if (pid == 0) {
 			continue;
 		}
@@ -139,9 +144,6 @@ void watch_round(struct watch *t, struct world *w)
 		tp->rounds++;
 		tp->last = (struct watch_sample){ resident_kib(pid),
 						  open_files(pid) };
-		if (tp->last.files > tp->files_max) {
-			tp->files_max = tp->last.files;
-		}
 		if (tp->rounds <= WARM_ROUNDS) {
 			tp->first = tp->last;
 		}
@@ -149,10 +151,10 @@ void watch_round(struct watch *t, struct world *w)
 	}
 }
 
-void watch_logs(struct world *w)
+void watch_logs(struct watch *t, struct world *w)
 {
 	for (size_t i = 0; i < PROCESS_COUNT; i++) {
-		look_at_log(w, &w->processes[i]);
+		look_at_log(t, w, &w->processes[i]);
 	}
 }
 
@@ -163,10 +165,11 @@ void watch_print(const struct watch *t, FILE *out)
 
 		fprintf(out,
 			"  %-15s %6.1f -> %6.1f MiB, %3" PRIu64 " -> %3" PRIu64
-			" files, over %u rounds of its %u. life\n",
+			" files, over %u rounds of its %u. life, %" PRIu64
+			" errors logged\n",
 			process_name((enum process_id)i),
 			(double)p->first.rss_kib / 1024,
 			(double)p->last.rss_kib / 1024, p->first.files,
-			p->last.files, p->rounds, p->starts);
+			p->last.files, p->rounds, p->starts, p->errors);
 	}
 }

@@ -18,7 +18,7 @@ struct watch_process {
 	unsigned rounds;           /* ends of rounds that it has seen */
 	struct watch_sample first; /* at the first end of a round */
 	struct watch_sample last;
-	uint64_t files_max; /* of all incarnations */
+	uint64_t errors; /* lines of its log at level error, ever */
 };
 
 struct watch {
@@ -31,7 +31,7 @@ void watch_round(struct watch *t, struct world *w);
 
 /** Look for complaints of sanitizers and failed checks in the logs once more,
  * when all processes have ended. */
-void watch_logs(struct world *w);
+void watch_logs(struct watch *t, struct world *w);
 
 /** A line per process. */
 void watch_print(const struct watch *t, FILE *out);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "fault/schedule.h"
 #include "fault/world_internal.h"
 
@@ -25,11 +27,23 @@ void world_path(const struct world *w, const char *name, char *out)
 	check(n > 0 && n < PATH_BYTES); /* main() bounds dir */
 }
 
+void world_clock(void)
+{
+	int64_t ms = clock_wall_ms();
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm tm;
+
+	(void)gmtime_r(&seconds, &tm);
+	printf("%02d:%02d:%02d.%03d ", tm.tm_hour, tm.tm_min, tm.tm_sec,
+	       (int)(ms % 1000));
+}
+
 void world_violation(struct world *w, const char *fmt, ...)
 {
 	va_list ap;
 
 	w->violations++;
+	world_clock();
 	printf("violation: ");
 	va_start(ap, fmt);
 	vprintf(fmt, ap);

@@ -97,6 +97,9 @@ int world_ctl(struct world *w, struct child *c, uint64_t ms,
 /** Say what is wrong, and count it. */
 void printf_like(2, 3) world_violation(struct world *w, const char *fmt, ...);
 
+/** Begin a line on stdout with the wall clock, as it stands in the logs. */
+void world_clock(void);
+
 /** DIR/NAME in out, of 256 bytes. */
 void world_path(const struct world *w, const char *name, char *out);
 
