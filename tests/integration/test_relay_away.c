@@ -1,5 +1,6 @@
-/* Kafka goes away, or refuses: what is under way stays bounded, nothing is
- * lost, and it goes on by itself. librdkafka's mock plays Kafka. */
+/* Kafka goes away, refuses, or does not say what became of a message: what is
+ * under way stays bounded, nothing is lost, and it goes on by itself.
+ * librdkafka's mock plays Kafka. */
 #include <criterion/criterion.h>
 #include <librdkafka/rdkafka.h>
 #include <stdlib.h>
@@ -7,6 +8,8 @@
 /* After rdkafka.h. */
 #include <librdkafka/rdkafka_mock.h>
 
+#include "client/kafka_metrics.h"
+#include "client/kafka_producer.h"
 #include "grab-service/track.h"
 #include "lib/grab_rig.h"
 #include "lib/kafka_read.h"
@@ -135,4 +138,63 @@ Test(relay_away, refused_messages_are_read_again)
 	rig_until_relay(&rig, "a", "claims", "600");
 	cr_assert_gt(track()->epoch, epoch, "it started again");
 	expect_all();
+}
+
+/* F48: the producer is dead for good. Another takes its place, and what it had
+ * not delivered is read again. */
+Test(relay_away, a_fatal_error_makes_a_new_producer)
+{
+	struct kafka_producer *p;
+	int64_t renewals = kafka_renewals.value;
+
+	rig_service(&rig, 0, true, small_window);
+	p = rig.services[0].env.relay->producer;
+	win(0, 100);
+	rig_until_relay(&rig, "a", "claims", "100");
+	for (int i = 1; i <= 3; i++) {
+		cr_assert_eq(rd_kafka_mock_broker_set_down(mock, 1),
+			     RD_KAFKA_RESP_ERR_NO_ERROR);
+		win(i * 100, 100);
+		RUN_UNTIL(&rig.loop, track()->outstanding == WINDOW);
+		cr_assert_eq(
+			rd_kafka_test_fatal_error(
+				p->rk,
+				RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER,
+				"made by a test"),
+			RD_KAFKA_RESP_ERR_NO_ERROR);
+		RUN_UNTIL(&rig.loop, kafka_renewals.value == renewals + i);
+		cr_assert_eq(rd_kafka_mock_broker_set_up(mock, 1),
+			     RD_KAFKA_RESP_ERR_NO_ERROR);
+	}
+	win(400, 200);
+	rig_until_relay(&rig, "a", "claims", "600");
+	expect_all();
+}
+
+/* F41: the broker has them and says so too late. They are sent again, and
+ * Kafka has them twice; the ledger credits once (worker_kafka, F42). */
+Test(relay_away, unknown_outcomes_are_sent_again)
+{
+	int twice = 0;
+
+	rig.kafka[0] = (struct config_pair){ "message.timeout.ms", "1500" };
+	rig.kafka[1] = (struct config_pair){ "request.timeout.ms", "1000" };
+	rig.kafka[2] = (struct config_pair){ "socket.timeout.ms", "1000" };
+	rig.kafka_count = 3;
+	rig_service(&rig, 0, true, small_window);
+	win(0, 100);
+	rig_until_relay(&rig, "a", "claims", "100");
+	/* Appended, and answered after the producer has given up. */
+	cr_assert_eq(rd_kafka_mock_broker_push_request_error_rtts(
+			     mock, 1, PRODUCE, 3, RD_KAFKA_RESP_ERR_NO_ERROR,
+			     3000, RD_KAFKA_RESP_ERR_NO_ERROR, 3000,
+			     RD_KAFKA_RESP_ERR_NO_ERROR, 3000),
+		     RD_KAFKA_RESP_ERR_NO_ERROR);
+	win(100, 500);
+	rig_until_relay(&rig, "a", "claims", "600");
+	expect_all();
+	for (int i = 1; i <= CLAIMS; i++) {
+		twice += seen[i] > 1 ? 1 : 0;
+	}
+	cr_assert_gt(twice, 0);
 }

@@ -113,13 +113,14 @@ void rig_service(struct grab_rig *rig, int i, bool relay,
 	cr_assert_eq(redis_new(rig->hub, &ro, &s->env.redis), 0);
 	cr_assert_eq(ledger_new(rig->hub, &s->options, &s->env.ledger), 0);
 	if (relay) {
+		struct config_pair pairs[RIG_KAFKA_MAX + 1] = {
+			{ "bootstrap.servers", rig_kafka() }
+		};
+
 		cr_assert_not_null(rig_kafka(), "KAFKA_BOOTSTRAP is not set");
-		cr_assert_eq(
-			relay_start(&s->env,
-				    &(struct config_pair){ "bootstrap.servers",
-							   rig_kafka() },
-				    1),
-			0);
+		memcpy(&pairs[1], rig->kafka, sizeof rig->kafka);
+		cr_assert_eq(relay_start(&s->env, pairs, rig->kafka_count + 1),
+			     0);
 	}
 	RUN_UNTIL(&rig->loop, all_ready(s, relay));
 }

@@ -19,7 +19,7 @@
 #include "lib/lua_run.h"
 #include "lib/turns.h"
 
-enum { RIG_SERVICES = 3, RIG_PARTITIONS = 3 };
+enum { RIG_SERVICES = 3, RIG_PARTITIONS = 3, RIG_KAFKA_MAX = 4 };
 
 struct rig_service {
 	bool running;
@@ -34,7 +34,9 @@ struct grab_rig {
 	struct stream_hub *hub;
 	struct redis_server redis;
 	struct fake_ledger ledger;
-	char topic[3][64]; /* activities, claims, dlq */
+	char topic[3][64];                       /* activities, claims, dlq */
+	struct config_pair kafka[RIG_KAFKA_MAX]; /* properties, set by tests */
+	size_t kafka_count;
 	struct rig_service services[RIG_SERVICES];
 };
 
