@@ -233,6 +233,7 @@ static void on_error(struct app_client *c, uint64_t seq, const Rain__Error *m)
 	struct answer *n = note(c, ANSWER_ERROR, seq);
 
 	n->code = (int)m->code;
+	n->retry_after_ms = m->retry_after_ms;
 	copy_text(n->text, sizeof(n->text), m->message);
 }
 
