@@ -103,6 +103,11 @@ int ledger_watch(struct ledger_reader *r, struct ledger_watch *out, size_t max,
 	return r->ops->watch(r, out, max, n);
 }
 
+int ledger_parked(struct ledger_reader *r, struct ledger_parked *out)
+{
+	return r->ops->parked(r, out);
+}
+
 int ledger_audit(struct ledger_reader *r, struct audit *a, uint64_t budget_us)
 {
 	return r->ops->audit(r, a, budget_us);

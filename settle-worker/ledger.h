@@ -119,6 +119,15 @@ struct ledger_watch {
 	int64_t changes;   /* of the activity that were seen */
 };
 
+/* Claims that are owed and not paid. */
+struct ledger_parked {
+	int64_t count;
+	/* The oldest that waits for funds; number 0: none does. */
+	int64_t number;
+	int64_t since_ms;
+	char activity_id[ID_MAX + 1];
+};
+
 struct ledger_dead_letter {
 	int64_t number;
 	char topic[LEDGER_NAME_MAX + 1];
@@ -168,6 +177,7 @@ struct ledger_reader_ops {
 			 struct ledger_position *out, size_t max, size_t *n);
 	int (*watch)(struct ledger_reader *r, struct ledger_watch *out,
 		     size_t max, size_t *n);
+	int (*parked)(struct ledger_reader *r, struct ledger_parked *out);
 	int (*audit)(struct ledger_reader *r, struct audit *a,
 		     uint64_t budget_us);
 };
@@ -240,9 +250,13 @@ must_check int ledger_reader_positions(struct ledger_reader *r,
 				       struct bytes cluster_id,
 				       struct ledger_position *out, size_t max,
 				       size_t *n);
-/** Activities that are not refunded yet, those with a gap first. */
+/** Activities that are not refunded yet, those with a gap first, and of these
+ * the ones that are more than a name. */
 must_check int ledger_watch(struct ledger_reader *r, struct ledger_watch *out,
 			    size_t max, size_t *n);
+/** What waits. */
+must_check int ledger_parked(struct ledger_reader *r,
+			     struct ledger_parked *out);
 /** Go on with a round of the audit, zeroed at its beginning, for about that
  * many microseconds; a->done says whether it went through all of the ledger.
  * What is compared is always one state between two transactions. */

@@ -15,6 +15,8 @@ enum read_statement {
 	R_ACTIVITIES,
 	R_POSITIONS,
 	R_WATCH,
+	R_PARKED,
+	R_PARKED_OLDEST,
 	R_COUNT
 };
 
@@ -75,8 +77,15 @@ static const char *const texts[R_COUNT] = {
 		    " credited_packet, (SELECT count(*) FROM activity_change c"
 		    "  WHERE c.activity = i.activity)"
 		    " FROM red_packet_info i WHERE refund_ms = 0 ORDER BY"
-		    " whole_seq >= max(max_seq, final_claims), activity DESC"
-		    " LIMIT ?1",
+		    " whole_seq >= max(max_seq, final_claims), uid = '',"
+		    " activity DESC LIMIT ?1",
+	[R_PARKED] = "SELECT coalesce(sum(parked_count), 0)"
+		     " FROM red_packet_info",
+	[R_PARKED_OLDEST] = "SELECT p.parked, p.parked_ms, i.activity_id"
+			    " FROM parked_claim p"
+			    " JOIN red_packet_info i USING (activity)"
+			    " WHERE p.reason = 'unfunded'"
+			    " ORDER BY p.parked LIMIT 1",
 };
 
 struct reader {
@@ -289,6 +298,34 @@ static int watch(struct ledger_reader *base, struct ledger_watch *out,
 	return 0;
 }
 
+static int parked(struct ledger_reader *base, struct ledger_parked *out)
+{
+	struct sql *q = sql_of(base);
+	int rv = sql_only(q, R_PARKED, "");
+
+	*out = (struct ledger_parked){ 0 };
+	if (rv != 0) {
+		return rv;
+	}
+	out->count = sql_int(q, R_PARKED, 0);
+	sql_done(q, R_PARKED);
+	if (out->count == 0) {
+		return 0;
+	}
+	rv = sql_first(q, R_PARKED_OLDEST, "");
+	if (rv < 0) {
+		return rv;
+	}
+	if (rv == 1) {
+		out->number = sql_int(q, R_PARKED_OLDEST, 0);
+		out->since_ms = sql_int(q, R_PARKED_OLDEST, 1);
+		sql_copy(q, R_PARKED_OLDEST, 2, out->activity_id,
+			 sizeof out->activity_id);
+	}
+	sql_done(q, R_PARKED_OLDEST);
+	return 0;
+}
+
 static int audit(struct ledger_reader *base, struct audit *a,
 		 uint64_t budget_us)
 {
@@ -316,6 +353,7 @@ static const struct ledger_reader_ops ops = {
 	.activities = activities,
 	.positions = positions,
 	.watch = watch,
+	.parked = parked,
 	.audit = audit,
 };
 

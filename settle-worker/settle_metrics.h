@@ -39,6 +39,10 @@
 	  "Time of one transaction", "")                                       \
 	X(lag_ms, GAUGE, "rain_settle_lag_milliseconds",                       \
 	  "Age of the newest message of the last batch, 0 when caught up", "") \
+	X(waiting, GAUGE, "rain_settle_parked_claims",                         \
+	  "Claims that are owed and not paid yet", "")                         \
+	X(waiting_ms, GAUGE, "rain_settle_unfunded_milliseconds",              \
+	  "For how long the oldest claim waits for its funds, 0 for none", "") \
 	X(violations, GAUGE, "rain_ledger_invariant_violations",               \
 	  "What the last audit of the ledger found wrong", "")                 \
 	X(books_claims, GAUGE, "rain_books_claims",                            \

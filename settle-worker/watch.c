@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "client/dubbo_client.h"
 #include "gaps.h"
@@ -13,6 +14,7 @@ enum {
 	CALLS_MAX = 64,
 	PAYLOAD_MAX = 1024 * 1024,
 	COUNTERS_AT_ONCE = 32, /* activities asked about in a round */
+	UNFUNDED_MS = 60000,   /* topics race, but not for so long */
 };
 
 struct watch {
@@ -25,6 +27,9 @@ struct watch {
 	size_t calls; /* to the grab-service, under way */
 	struct ledger_watch seen[GAPS_MAX];
 	size_t seen_count;
+	struct ledger_parked parked;
+	int64_t told;      /* the oldest that waits, as it was logged */
+	size_t next_asked; /* place of the next round among the gaps */
 	struct gaps gaps;
 	bool closed; /* the timer is */
 	void (*stopped)(void *ctx);
@@ -175,11 +180,13 @@ static void ask_counters(struct watch *w)
 	for (size_t i = 0;
 	     i < w->gaps.count && i < COUNTERS_AT_ONCE && w->calls < CALLS_MAX;
 	     i++) {
+		const struct gap *gap =
+			&w->gaps.list[w->next_asked++ % w->gaps.count];
 		Rain__ActivityRequest m = RAIN__ACTIVITY_REQUEST__INIT;
 
-		m.activity_id = to_pb_str(w->gaps.list[i].activity_id);
+		m.activity_id = to_pb_str(gap->activity_id);
 		call(w, "counters", "Lrain/ActivityRequest;", &m.base, counted,
-		     &w->gaps.list[i]);
+		     gap);
 	}
 }
 
@@ -188,8 +195,26 @@ static void ask_counters(struct watch *w)
 static int look_work(struct read_job *job, struct ledger_reader *r)
 {
 	struct watch *w = container_of(job, struct watch, look);
+	int rv = ledger_watch(r, w->seen, GAPS_MAX, &w->seen_count);
 
-	return ledger_watch(r, w->seen, GAPS_MAX, &w->seen_count);
+	return rv == 0 ? ledger_parked(r, &w->parked) : rv;
+}
+
+/* Claims whose activity, or tranche, nobody has announced. */
+static void show_parked(struct watch *w)
+{
+	const struct ledger_parked *p = &w->parked;
+	int64_t age = p->number == 0 ? 0 : clock_wall_ms() - p->since_ms;
+
+	metric_set(&settle_waiting, p->count);
+	metric_set(&settle_waiting_ms, age > 0 ? age : 0);
+	if (age < UNFUNDED_MS || p->number == w->told) {
+		return;
+	}
+	w->told = p->number;
+	log_error("claims wait for funds that do not come",
+		  log_str("activity", p->activity_id),
+		  log_int("seconds", age / 1000), log_int("claims", p->count));
 }
 
 static void look_done(struct read_job *job, int rv)
@@ -202,6 +227,7 @@ static void look_done(struct read_job *job, int rv)
 			    w->deps.caught_up(w->deps.ctx),
 			    uv_now(w->deps.loop));
 		show_books(w);
+		show_parked(w);
 		if (w->client != NULL) {
 			ask_for_gaps(w);
 			ask_counters(w);
