@@ -339,6 +339,18 @@ void gateway_drain(struct gateway *g, void (*done)(void *ctx), void *ctx)
 	}
 }
 
+void gateway_left(const struct gateway *g, struct buf *what)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < g->loop_count; i++) {
+		n += atomic_load(&g->loops[i]->connections);
+	}
+	buf_printf(what,
+		   "%lld connections wait for answers, or do not read them\n",
+		   (long long)n);
+}
+
 void gateway_free(struct gateway *g)
 {
 	check(g->draining && g->loop_count == 0);

@@ -31,6 +31,9 @@ void gateway_reload(struct gateway *g);
  * call done(ctx): now gateway_free() is due. Once only. */
 void gateway_drain(struct gateway *g, void (*done)(void *ctx), void *ctx);
 
+/** While it drains: append a line about what is not finished yet. */
+void gateway_left(const struct gateway *g, struct buf *what);
+
 /** After the drain. Frees itself on the loop's next turn. */
 void gateway_free(struct gateway *g);
 

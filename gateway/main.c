@@ -73,6 +73,14 @@ static void drain(struct service_rt *rt)
 	gateway_drain(gateway, drained, rt);
 }
 
+static void left(struct service_rt *rt, struct buf *what)
+{
+	(void)rt;
+	if (gateway != NULL) {
+		gateway_left(gateway, what);
+	}
+}
+
 static void reload(struct service_rt *rt)
 {
 	(void)rt;
@@ -98,6 +106,7 @@ int main(int argc, char **argv)
 		.validate = gateway_options_check,
 		.start = start,
 		.drain = drain,
+		.left = left,
 		.reload = reload,
 		.ready = ready,
 	};

@@ -18,9 +18,10 @@ enum verdict verdict_of(enum dubbo_outcome outcome,
 		return VERDICT_UNKNOWN; /* thrown by the method itself */
 	}
 	switch (result->status) {
+	case DUBBO_STATUS_SERVICE_NOT_FOUND:
+		return VERDICT_NOT_SENT; /* a provider that is stopping */
 	case DUBBO_STATUS_SERIALIZATION_ERROR:
 	case DUBBO_STATUS_BAD_REQUEST:
-	case DUBBO_STATUS_SERVICE_NOT_FOUND:
 	case DUBBO_STATUS_THREADPOOL_EXHAUSTED:
 		return VERDICT_REFUSED; /* said before any method is called */
 	default:

@@ -39,6 +39,7 @@ struct process {
 	uv_timer_t probe;
 	uint64_t probed_us; /* when the question in flight left, or 0 */
 	bool draining;
+	bool publishing; /* the last step of the drain */
 };
 
 /* ---- Redis's clock, also while nobody grabs ---- */
@@ -256,6 +257,7 @@ static void calls_answered(void *ctx)
 	struct process *p = ctx;
 
 	log_info("all calls are answered, publishing the rest");
+	p->publishing = true;
 	relay_stop(&p->env, relay_stopped, p);
 }
 
@@ -266,6 +268,19 @@ static void drain(struct service_rt *rt)
 	p->draining = true;
 	activity_service_stop(p->activities);
 	dubbo_server_drain(p->server, calls_answered, p);
+}
+
+static void left(struct service_rt *rt, struct buf *what)
+{
+	struct process *p = rt->svc->ctx;
+
+	if (p->publishing) {
+		buf_printf(what, "claims may not be in Kafka yet: they stay in "
+				 "Redis, whoever relays next publishes them\n");
+	} else {
+		buf_printf(what, "%lld calls have no answer\n",
+			   (long long)dubbo_server_in_flight(p->server));
+	}
 }
 
 int main(int argc, char **argv)
@@ -280,6 +295,7 @@ int main(int argc, char **argv)
 		.validate = grab_options_check,
 		.start = start,
 		.drain = drain,
+		.left = left,
 		.ready = ready,
 		.ctx = p,
 	};

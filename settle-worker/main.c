@@ -136,6 +136,7 @@ static void calls_answered(void *ctx)
 
 	if (p->server != NULL) {
 		dubbo_server_free(p->server);
+		p->server = NULL;
 	}
 	if (p->reads != NULL) {
 		reads_free(p->reads, reads_ended, p);
@@ -178,6 +179,22 @@ static void drain(struct service_rt *rt)
 
 	p->draining = true;
 	watch_stop(p->watch, watch_stopped, p);
+}
+
+static void left(struct service_rt *rt, struct buf *what)
+{
+	struct process *p = rt->svc->ctx;
+
+	if (p->watch != NULL) {
+		buf_printf(what, "the search for gaps has not stopped\n");
+	} else if (p->worker != NULL) {
+		buf_printf(what, "the audit, a transaction or the consumer "
+				 "group: what is not committed is read "
+				 "again\n");
+	} else if (p->server != NULL) {
+		buf_printf(what, "%lld calls have no answer\n",
+			   (long long)dubbo_server_in_flight(p->server));
+	}
 }
 
 /* ---- Start ---- */
@@ -238,6 +255,7 @@ int main(int argc, char **argv)
 		.validate = settle_options_check,
 		.start = start,
 		.drain = drain,
+		.left = left,
 		.ready = ready,
 		.ctx = p,
 	};

@@ -276,8 +276,8 @@ void dubbo_client_call(struct dubbo_client *c, const struct dubbo_target *t,
 		return;
 	}
 	encode(c, stream_out(&p->stream), call, t, message, timeout_ms);
-	dubbo_pending_sent(call, p);
 	stream_wrote(&p->stream);
+	dubbo_pending_sent(call, p);
 }
 
 /* The provider is told what is left of the time, in as many digits. */

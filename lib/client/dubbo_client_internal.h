@@ -23,6 +23,7 @@ struct dubbo_pending {
 	uint64_t deadline;               /* loop time */
 	size_t heap_at;                  /* its place among the deadlines */
 	struct dubbo_provider *provider; /* NULL until it is sent */
+	uint64_t end;               /* sent: where its last byte is followed */
 	struct dubbo_pending *prev; /* of its provider, or of those waiting */
 	struct dubbo_pending *next;
 	bool waiting;     /* for a provider; frame is complete */
@@ -81,14 +82,15 @@ struct dubbo_client {
 struct dubbo_pending *dubbo_pending_new(struct dubbo_client *c,
 					uint64_t deadline, dubbo_done_cb done,
 					void *ctx);
-/** It was given to the connection of p. */
+/** It was given to the connection of p, as the last one. */
 void dubbo_pending_sent(struct dubbo_pending *call, struct dubbo_provider *p);
 /** It waits for a provider. */
 void dubbo_pending_wait(struct dubbo_pending *call);
 /** Forget it and call back. */
 void dubbo_pending_end(struct dubbo_pending *call, enum dubbo_outcome outcome,
 		       const struct dubbo_result *result);
-/** End it with what is known: UNKNOWN if it was sent, else NOT_SENT. */
+/** End it with what is known: UNKNOWN if it was sent, else NOT_SENT; so is what
+ * was still in our hands when its connection closed. */
 void dubbo_pending_give_up(struct dubbo_pending *call);
 /** A reply with this id came from p; NULL if nobody waits for it. */
 struct dubbo_pending *dubbo_pending_find(struct dubbo_provider *p, uint64_t id);

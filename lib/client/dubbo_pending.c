@@ -133,6 +133,7 @@ void dubbo_pending_sent(struct dubbo_pending *call, struct dubbo_provider *p)
 	unlist(call);
 	buf_close(&call->frame);
 	call->provider = p;
+	call->end = stream_position(&p->stream);
 	DL_APPEND(p->calls, call);
 	p->in_flight++;
 	HASH_ADD(hh, c->sent, id, sizeof(call->id), call);
@@ -162,9 +163,11 @@ void dubbo_pending_end(struct dubbo_pending *call, enum dubbo_outcome outcome,
 
 void dubbo_pending_give_up(struct dubbo_pending *call)
 {
-	dubbo_pending_end(
-		call, call->provider != NULL ? DUBBO_UNKNOWN : DUBBO_NOT_SENT,
-		NULL);
+	const struct dubbo_provider *p = call->provider;
+	/* Of a request that lacks its last byte a provider sees nothing. */
+	bool kept = p == NULL || stream_kept(&p->stream, call->end);
+
+	dubbo_pending_end(call, kept ? DUBBO_NOT_SENT : DUBBO_UNKNOWN, NULL);
 }
 
 struct dubbo_pending *dubbo_pending_find(struct dubbo_provider *p, uint64_t id)

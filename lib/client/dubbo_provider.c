@@ -214,7 +214,7 @@ static void on_close(struct stream *s, int why)
 			 log_err(why));
 		p->said = true;
 	}
-	/* All of them left this process, as far as anybody can tell. */
+	/* UNKNOWN, but for those that had not left us yet. */
 	while (p->calls != NULL) {
 		dubbo_pending_give_up(p->calls);
 	}

@@ -135,6 +135,11 @@ static void request(struct dubbo_conn *c, const struct dubbo_header *h,
 	struct dubbo_call *call;
 	const char *why;
 
+	if (s->refusing) {
+		refuse_text(c, h, DUBBO_STATUS_SERVICE_NOT_FOUND,
+			    "This provider is stopping, ask another");
+		return;
+	}
 	s->last_request_ms = uv_now(stream_hub_loop(s->hub));
 	if (h->serialization != DUBBO_PROTOBUF) {
 		refuse_text(c, h, DUBBO_STATUS_BAD_REQUEST,

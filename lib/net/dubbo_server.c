@@ -122,7 +122,11 @@ static void drain_cb(uv_timer_t *timer)
 	bool quiet = now(s) - s->last_request_ms >= DRAIN_QUIET_MS &&
 		     now(s) - s->drain_start_ms >= DRAIN_QUIET_MS;
 
+	if (heard) {
+		s->refusing = true;
+	}
 	if (s->in_flight == 0 && (heard || (quiet && all_written(s)))) {
+		s->refusing = true;
 		(void)uv_timer_stop(timer);
 		s->drained(s->drained_ctx);
 	}
@@ -144,6 +148,11 @@ void dubbo_server_drain(struct dubbo_server *s, void (*done)(void *ctx),
 	}
 	check(uv_timer_start(&s->drain, drain_cb, DRAIN_LOOK_MS,
 			     DRAIN_LOOK_MS) == 0);
+}
+
+int64_t dubbo_server_in_flight(const struct dubbo_server *s)
+{
+	return s->in_flight;
 }
 
 void dubbo_server_release(struct dubbo_server *s)

@@ -55,10 +55,14 @@ const char *dubbo_server_address(const struct dubbo_server *s);
 /** Send READONLY to all, accept no new connection, answer what is in flight
  * and what still comes; done(ctx), later, when nothing is in flight any more
  * and consumers had a moment to hear of it (50 ms without a request, or a
- * second). Consumers that don't listen to READONLY go on calling: whoever
- * drains has a timeout of his own. */
+ * second). What comes after that, from consumers that don't listen to
+ * READONLY, is refused with SERVICE_NOT_FOUND: it was not executed, and another
+ * provider may be asked. */
 void dubbo_server_drain(struct dubbo_server *s, void (*done)(void *ctx),
 			void *ctx);
+
+/** Calls that are not answered yet. */
+int64_t dubbo_server_in_flight(const struct dubbo_server *s);
 
 /** Close every connection. Frees itself on later turns of the loop; calls not
  * yet answered must still be answered. */

@@ -43,7 +43,8 @@ struct dubbo_server {
 	uint64_t drain_start_ms;
 	void (*drained)(void *ctx); /* NULL unless draining */
 	void *drained_ctx;
-	int handles; /* not closed yet */
+	bool refusing; /* it drains, and everybody had time to hear of it */
+	int handles;   /* not closed yet */
 	bool freeing;
 };
 

@@ -109,12 +109,33 @@ void service_stopped(struct service_rt *rt)
 	}
 }
 
+/* The drain is not waited for any longer: whoever reads the log or the exit
+ * code must know that it was none. */
+static void cut_short(struct service_state *st)
+{
+	struct buf what;
+	struct bytes lines;
+
+	buf_init(&what);
+	if (st->rt.svc->left != NULL) {
+		st->rt.svc->left(&st->rt, &what);
+	}
+	lines = buf_live(&what);
+	while (lines.n > 0) {
+		log_error("not finished",
+			  log_bytes("what", service_line(&lines)));
+	}
+	buf_close(&what);
+	st->exit_code = EXIT_GAVE_UP;
+}
+
 static void limit_cb(uv_timer_t *timer)
 {
 	struct service_state *st = timer->data;
 
-	log_warn("drain took too long",
-		 log_int("timeout_ms", st->common.drain_timeout_ms));
+	log_error("drain took too long",
+		  log_int("timeout_ms", st->common.drain_timeout_ms));
+	cut_short(st);
 	st->overdue = true;
 	service_stopped(&st->rt);
 }
@@ -145,6 +166,7 @@ static void term_cb(uv_signal_t *handle, int signum)
 		return;
 	}
 	log_warn("second signal, no more waiting", log_int("number", signum));
+	cut_short(st);
 	_exit(st->exit_code);
 }
 

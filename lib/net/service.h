@@ -6,8 +6,9 @@
  *   exit 0: clean stop, or --help and friends   1: bad usage or configuration
  *   exit 2: could not start                     3: gave up
  *
- * SIGTERM and SIGINT drain, at most for drain.timeout, and exit 0; a second
- * one exits at once with the same code. SIGHUP reloads the keys marked
+ * SIGTERM and SIGINT drain and exit 0. A drain that takes longer than
+ * drain.timeout, and one that a second signal ends at once, say what was left
+ * and exit 3. SIGHUP reloads the keys marked
  * CONFIG_LIVE; SIGPIPE is ignored. If RAIN_READY_FD names a file descriptor,
  * "ready\n" is written to it when /readyz first turns true, and it is closed.
  */
@@ -45,6 +46,9 @@ struct service {
 	/** SIGTERM: finish what was accepted, close every handle, then call
 	 * service_stopped(). */
 	void (*drain)(struct service_rt *rt);
+	/** A drain is cut short: append what was not finished, a line each.
+	 * NULL: nothing is known. */
+	void (*left)(struct service_rt *rt, struct buf *what);
 	/** SIGHUP: the live keys in options have their new values, written on
 	 * the loop's thread; replaced strings stay valid. May be NULL. */
 	void (*reload)(struct service_rt *rt);

@@ -206,16 +206,22 @@ int service_config_check(const struct service *svc, struct config *c,
 	return buf_len(&c->errors) == before ? 0 : ERR_CONFIG;
 }
 
+struct bytes service_line(struct bytes *lines)
+{
+	const uint8_t *end = memchr(lines->p, '\n', lines->n);
+	size_t n = end != NULL ? (size_t)(end - lines->p) : lines->n;
+	struct bytes line = bytes_make(lines->p, n);
+
+	n += end != NULL;
+	*lines = bytes_make(lines->p + n, lines->n - n);
+	return line;
+}
+
 static void log_problems(struct bytes lines)
 {
 	while (lines.n > 0) {
-		const uint8_t *end = memchr(lines.p, '\n', lines.n);
-		size_t n = end != NULL ? (size_t)(end - lines.p) : lines.n;
-
 		log_error("configuration refused",
-			  log_bytes("problem", bytes_make(lines.p, n)));
-		n += end != NULL;
-		lines = bytes_make(lines.p + n, lines.n - n);
+			  log_bytes("problem", service_line(&lines)));
 	}
 }
 

@@ -81,6 +81,9 @@ must_check bool service_config_reload(const struct service *svc,
 				      struct config *c,
 				      const struct service_args *args);
 
+/** Take the first line, without its end, off what is not empty. */
+struct bytes service_line(struct bytes *lines);
+
 /** Let the log follow common. */
 void service_log_setup(const struct service *svc,
 		       const struct service_options *common);

@@ -93,6 +93,10 @@ static void write_cb(uv_write_t *req, int status)
 	/* Comes before stream_closed_cb(), with any status, if the stream closes. */
 	check(s->write == w);
 	s->write = NULL;
+	if (!s->closing) {
+		/* Of a write that failed nobody knows how much has left. */
+		s->gone += buf_len(&w->data);
+	}
 	buf_close(&w->data);
 	free(w);
 	count_queued(s);
@@ -166,6 +170,7 @@ static void flush(struct stream *s)
 		}
 		if (n > 0) {
 			buf_take(&s->out, (size_t)n);
+			s->gone += (size_t)n;
 		}
 		if (buf_len(&s->out) > 0) {
 			write_rest(s);
@@ -315,6 +320,29 @@ void stream_start(struct stream *s, struct stream_hub *hub, int fd,
 	stream_opened(s);
 }
 
+/* It is about to close: what the write in flight had handed over. */
+static void count_gone(struct stream *s)
+{
+	const struct write *w = s->write;
+
+	if (w != NULL) {
+		size_t kept = uv_stream_get_write_queue_size(&s->uv.stream);
+
+		check(kept <= buf_len(&w->data));
+		s->gone += buf_len(&w->data) - kept;
+	}
+}
+
+uint64_t stream_position(const struct stream *s)
+{
+	return s->gone + s->queued;
+}
+
+bool stream_kept(const struct stream *s, uint64_t position)
+{
+	return s->closing && position > s->gone;
+}
+
 void stream_close(struct stream *s, int why)
 {
 	if (s->closing) {
@@ -322,6 +350,7 @@ void stream_close(struct stream *s, int why)
 	}
 	s->closing = true;
 	s->open = false;
+	count_gone(s);
 	if (!s->finishing) {
 		s->why = why;
 	}

@@ -63,6 +63,7 @@ struct stream {
 				   (unless paused) */
 	size_t out_max;   /* queued bytes above this close: BUSY */
 	size_t queued;    /* bytes in out and in flight */
+	uint64_t gone;    /* bytes that have left, see stream_kept() */
 	struct stream
 		*flush_next; /* in the hub's list while out is not empty */
 	struct stream *flush_prev;
@@ -109,6 +110,12 @@ void stream_send(struct stream *s, struct bytes data);
  * call stream_wrote() after appending. NULL if the stream is closing. */
 struct buf *stream_out(struct stream *s);
 void stream_wrote(struct stream *s);
+
+/** Where the next byte will stand, counted from the connection's first. */
+uint64_t stream_position(const struct stream *s);
+/** Whether the byte in front of position never left and never will: the stream
+ * is closing, and had not handed it to the system. False if in doubt. */
+bool stream_kept(const struct stream *s, uint64_t position);
 
 /** Stop and go on reading: back-pressure. */
 void stream_pause(struct stream *s);

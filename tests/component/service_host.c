@@ -98,6 +98,12 @@ static void drain(struct service_rt *rt)
 	}
 }
 
+static void left(struct service_rt *rt, struct buf *what)
+{
+	(void)rt;
+	buf_printf(what, "the first\nthe second\n");
+}
+
 static void reload(struct service_rt *rt)
 {
 	(void)rt;
@@ -128,6 +134,7 @@ int main(int argc, char **argv)
 		.validate = validate,
 		.start = start,
 		.drain = drain,
+		.left = left,
 		.reload = reload,
 		.ready = ready,
 	};

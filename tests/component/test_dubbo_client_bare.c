@@ -296,3 +296,38 @@ Test(dubbo_client_bare, a_late_provider_is_kept)
 	cr_assert_eq(accepted, 1);
 	end_bare();
 }
+
+/* What was still in our hands when the connection broke was not sent: another
+ * provider may be asked. What may have left is not known. */
+Test(dubbo_client_bare, what_never_left_was_not_sent)
+{
+	enum { CALLS = 8, LONG = 200 * 1024 };
+	static struct outcome r[CALLS];
+	char *what = malloc(LONG + 1);
+	int sent = 0;
+
+	memset(what, 'x', LONG);
+	what[LONG] = '\0';
+	begin_bare(60000);
+	stream_pause(&provider->stream);
+	for (int i = 0; i < CALLS; i++) {
+		call(&r[i], what, 5000, -1);
+	}
+	/* As much as the system takes. */
+	for (int i = 0; i < 20; i++) {
+		uv_run(&loop, UV_RUN_NOWAIT);
+	}
+	stream_close(&provider->stream, 0);
+	for (int i = 0; i < CALLS; i++) {
+		wait_for(&r[i]);
+		if (r[i].outcome == DUBBO_UNKNOWN) {
+			cr_assert_eq(sent, i, "in the order of the calls");
+			sent++;
+		} else {
+			cr_assert_eq(r[i].outcome, DUBBO_NOT_SENT);
+		}
+	}
+	cr_assert_lt(sent, CALLS);
+	free(what);
+	end_bare();
+}

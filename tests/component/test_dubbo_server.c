@@ -246,6 +246,10 @@ Test(dubbo_server, draining_says_readonly_and_finishes_what_is_in_flight)
 	}
 	turns_stop(t);
 	cr_assert(!drained);
+	/* Who has not listened till now is told to go elsewhere. */
+	ask(2, "echo");
+	expect_error(2, DUBBO_STATUS_SERVICE_NOT_FOUND, "stopping");
+	cr_assert_eq(dubbo_server_in_flight(server), 1);
 	answer_held(0, "last");
 	RUN_UNTIL(&loop, drained);
 	expect_answer(1, "last");

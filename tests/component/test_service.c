@@ -334,8 +334,11 @@ Test(service, a_drain_has_a_limit)
 	RUN("--set", "host.mode=no_drain", "--set", "drain.timeout=50ms");
 	expect_text("event=started");
 	process_signal(&host, SIGTERM);
-	expect_exit(0);
+	expect_exit(3);
 	expect_text("drain took too long");
+	expect_text("event=\"not finished\" what=\"the first\"");
+	expect_text("event=\"not finished\" what=\"the second\"");
+	expect_text("event=stopped exit=3");
 }
 
 Test(service, a_second_signal_ends_it_at_once)
@@ -345,8 +348,9 @@ Test(service, a_second_signal_ends_it_at_once)
 	process_signal(&host, SIGTERM);
 	expect_text("event=draining");
 	process_signal(&host, SIGTERM);
-	expect_exit(0);
+	expect_exit(3);
 	expect_text("second signal");
+	expect_text("event=\"not finished\" what=\"the first\"");
 }
 
 #ifndef __OPTIMIZE__

@@ -78,7 +78,7 @@ Test(verdict, of_a_call)
 	cr_assert_eq(with_status(DUBBO_STATUS_THREADPOOL_EXHAUSTED),
 		     VERDICT_REFUSED);
 	cr_assert_eq(with_status(DUBBO_STATUS_SERVICE_NOT_FOUND),
-		     VERDICT_REFUSED);
+		     VERDICT_NOT_SENT);
 	cr_assert_eq(with_status(DUBBO_STATUS_BAD_REQUEST), VERDICT_REFUSED);
 	cr_assert_eq(with_status(DUBBO_STATUS_SERVER_ERROR), VERDICT_UNKNOWN);
 	cr_assert_eq(with_status(DUBBO_STATUS_SERVER_TIMEOUT), VERDICT_UNKNOWN);
