@@ -114,17 +114,12 @@ void service_stopped(struct service_rt *rt)
 static void cut_short(struct service_state *st)
 {
 	struct buf what;
-	struct bytes lines;
 
 	buf_init(&what);
 	if (st->rt.svc->left != NULL) {
 		st->rt.svc->left(&st->rt, &what);
 	}
-	lines = buf_live(&what);
-	while (lines.n > 0) {
-		log_error("not finished",
-			  log_bytes("what", service_line(&lines)));
-	}
+	service_log_lines("not finished", buf_live(&what));
 	buf_close(&what);
 	st->exit_code = EXIT_GAVE_UP;
 }

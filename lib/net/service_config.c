@@ -206,22 +206,15 @@ int service_config_check(const struct service *svc, struct config *c,
 	return buf_len(&c->errors) == before ? 0 : ERR_CONFIG;
 }
 
-struct bytes service_line(struct bytes *lines)
-{
-	const uint8_t *end = memchr(lines->p, '\n', lines->n);
-	size_t n = end != NULL ? (size_t)(end - lines->p) : lines->n;
-	struct bytes line = bytes_make(lines->p, n);
-
-	n += end != NULL;
-	*lines = bytes_make(lines->p + n, lines->n - n);
-	return line;
-}
-
-static void log_problems(struct bytes lines)
+void service_log_lines(const char *event, struct bytes lines)
 {
 	while (lines.n > 0) {
-		log_error("configuration refused",
-			  log_bytes("problem", service_line(&lines)));
+		const uint8_t *end = memchr(lines.p, '\n', lines.n);
+		size_t n = end != NULL ? (size_t)(end - lines.p) : lines.n;
+
+		log_error(event, log_bytes("what", bytes_make(lines.p, n)));
+		n += end != NULL;
+		lines = bytes_make(lines.p + n, lines.n - n);
 	}
 }
 
@@ -277,7 +270,8 @@ bool service_config_reload(const struct service *svc, struct config *c,
 		log_info("configuration reloaded",
 			 log_int("changed", (int64_t)n));
 	} else {
-		log_problems(buf_live(&fresh.errors));
+		service_log_lines("configuration refused",
+				  buf_live(&fresh.errors));
 		log_error("the configuration stays as it was");
 	}
 	config_close(&fresh);

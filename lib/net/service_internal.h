@@ -81,8 +81,8 @@ must_check bool service_config_reload(const struct service *svc,
 				      struct config *c,
 				      const struct service_args *args);
 
-/** Take the first line, without its end, off what is not empty. */
-struct bytes service_line(struct bytes *lines);
+/** Log an error for each line of what ends with a newline or not. */
+void service_log_lines(const char *event, struct bytes lines);
 
 /** Let the log follow common. */
 void service_log_setup(const struct service *svc,
