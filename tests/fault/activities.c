@@ -104,10 +104,17 @@ bool activities_create(struct world *w, const struct activities *a,
 	return insist(w, words, TRY_MS, ms);
 }
 
+/* The word before verb. */
+static const char *group_of(const char *verb)
+{
+	return strcmp(verb, "rewind") == 0 ? "relay" : "activity";
+}
+
 bool activities_step(struct world *w, const struct activities *a,
 		     enum round_activity which, const char *verb)
 {
-	const char *const words[] = { "activity", verb, a->names[which], NULL };
+	const char *const words[] = { group_of(verb), verb, a->names[which],
+				      NULL };
 	struct child c = { 0 };
 	int code = world_ctl(w, &c, TRY_MS, words);
 
@@ -125,7 +132,7 @@ bool activities_steps(struct world *w, const struct activities *a,
 		      uint64_t ms)
 {
 	for (; *verbs != NULL; verbs++) {
-		const char *const words[] = { "activity", *verbs,
+		const char *const words[] = { group_of(*verbs), *verbs,
 					      a->names[which], NULL };
 
 		if (!insist(w, words, TRY_MS, ms)) {
@@ -159,7 +166,7 @@ static bool look(struct world *w, const char *name, char *state, size_t size)
 	return !halted;
 }
 
-/* It must come to its end by itself, or was led there. */
+/* Closed or cancelled, it must settle by itself. */
 static bool await_end(struct world *w, const char *name, uint64_t ms)
 {
 	uint64_t end = uv_now(&w->loop) + ms;
@@ -169,9 +176,7 @@ static bool await_end(struct world *w, const char *name, uint64_t ms)
 		if (!look(w, name, state, sizeof state)) {
 			return false;
 		}
-		if (strcmp(state, "CLOSED") == 0 ||
-		    strcmp(state, "SETTLED") == 0 ||
-		    strcmp(state, "CANCELLED") == 0) {
+		if (strcmp(state, "SETTLED") == 0) {
 			return true;
 		}
 		if (uv_now(&w->loop) >= end) {

@@ -32,7 +32,7 @@ void activities_plan(struct activities *a, size_t round, uint64_t rate,
 must_check bool activities_create(struct world *w, const struct activities *a,
 				  enum round_activity which, uint64_t ms);
 
-/** One try of rainctl activity VERB; whether it succeeded. */
+/** One try of rainctl activity VERB, or relay rewind; whether it succeeded. */
 must_check bool activities_step(struct world *w, const struct activities *a,
 				enum round_activity which, const char *verb);
 
@@ -41,8 +41,8 @@ must_check bool activities_steps(struct world *w, const struct activities *a,
 				 enum round_activity which,
 				 const char *const *verbs, uint64_t ms);
 
-/** Close what is open, wait until the rest is closed, and until the books of
- * all are exact. Nothing may be halted. False: a violation. */
+/** Close what is open, wait until all are settled and their books exact.
+ * Nothing may be halted. False: a violation. */
 must_check bool activities_end(struct world *w, const struct activities *a,
 			       uint64_t ms);
 
