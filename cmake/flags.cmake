@@ -29,6 +29,11 @@ if(SANITIZE)
                       -fno-optimize-sibling-calls)
   add_link_options(-fsanitize=${SANITIZE})
 endif()
+if(SANITIZE MATCHES "thread")
+  # Locks of libraries that gcc's runtime does not know; see the file.
+  target_sources(build_flags INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${PROJECT_SOURCE_DIR}/tests/sanitize/threads_shim.c>)
+endif()
 if(FUZZ)
   # libFuzzer learns from the branches that our own code takes.
   target_compile_options(build_flags INTERFACE -fsanitize=fuzzer-no-link)

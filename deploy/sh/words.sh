@@ -202,10 +202,13 @@ word_test() {
 	need build run test
 	build asan
 	build release
+	build tsan race
 	test_broker
 	rc=0
 	say "tests under AddressSanitizer and UndefinedBehaviorSanitizer"
 	ctest --preset asan || rc=1
+	say "the real programs under ThreadSanitizer"
+	ctest --preset tsan || rc=1
 	say "house rules, and whole stacks of the release build"
 	ctest --preset stacks || rc=1
 	[ $rc -eq 0 ] || fail "some tests failed, see above"

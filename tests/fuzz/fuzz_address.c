@@ -18,6 +18,7 @@ static void check_address(const struct address *a)
 {
 	char again[ADDRESS_TEXT_MAX];
 	struct address b;
+	uint64_t port;
 
 	switch (a->kind) {
 	case ADDRESS_UNIX:
@@ -36,7 +37,7 @@ static void check_address(const struct address *a)
 		break;
 	}
 	check(memchr(a->host, 0, sizeof a->host) != NULL);
-	check(a->port[0] != '\0' && atol(a->port) <= UINT16_MAX);
+	check(bytes_to_u64(bytes_str(a->port), UINT16_MAX, &port));
 }
 
 static void try_address(const char *text)
