@@ -8,6 +8,7 @@ enum {
 	OUT_MAX = 256 * 1024,
 	/* A message of 64 KiB is text for the most part. */
 	ARENA_MAX = 512 * 1024,
+	CLOCK_KEEP_MS = 60000, /* then a slower answer is better than it */
 };
 
 static struct app_client *of_stream(struct stream *s)
@@ -16,13 +17,19 @@ static struct app_client *of_stream(struct stream *s)
 }
 
 /* Half of the way there and back is assumed to lie behind the server's
- * reading of its clock. */
+ * reading of its clock; of an answer that hung somewhere that says little. */
 static void learn_clock(struct app_client *c, int64_t server_ms)
 {
 	uint64_t now = uv_now(stream_hub_loop(c->stream.hub));
-	uint64_t middle = c->asked_ms + (now - c->asked_ms) / 2;
+	uint64_t took = now - c->asked_ms;
 
-	c->server_offset_ms = server_ms - (int64_t)middle;
+	if (c->server_known && took > c->server_took_ms &&
+	    now - c->server_told_ms < CLOCK_KEEP_MS) {
+		return;
+	}
+	c->server_offset_ms = server_ms - (int64_t)(c->asked_ms + took / 2);
+	c->server_took_ms = took;
+	c->server_told_ms = now;
 	c->server_known = true;
 }
 
@@ -140,6 +147,8 @@ void app_client_connect(struct app_client *c, struct stream_hub *hub,
 	c->last_seq = 0;
 	c->asked_ms = 0;
 	c->server_offset_ms = 0;
+	c->server_took_ms = 0;
+	c->server_told_ms = 0;
 	c->server_known = false;
 	stream_connect(&c->stream, hub, address, timeout_ms, &stream_ops,
 		       FRAME_HEADER + FRAME_TO_APP_MAX, OUT_MAX);

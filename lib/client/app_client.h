@@ -49,6 +49,9 @@ struct app_client {
 	uint64_t last_seq;        /* of the newest request */
 	uint64_t asked_ms;        /* loop time of the last Hello or Ping */
 	int64_t server_offset_ms; /* server time - loop time, once known */
+	uint64_t server_took_ms;  /* there and back, when that was told: it may
+				  * be wrong by half of this */
+	uint64_t server_told_ms;  /* loop time when that was */
 	bool server_known;
 };
 
@@ -83,7 +86,8 @@ uint64_t app_client_ping(struct app_client *c);
 /** Any message, for tests of what an app should not send. */
 void app_client_send(struct app_client *c, const Rain__ClientMessage *m);
 
-/** The server's clock now, from the last HelloReply or Pong; 0 before. */
+/** The server's clock now, from the quickest HelloReply or Pong of the last
+ * minute; 0 before the first. */
 int64_t app_client_server_ms(const struct app_client *c);
 
 /** Close now. Safe to repeat. */
