@@ -90,8 +90,8 @@ void tappers_learn(struct tappers *t, const struct ask *ask,
 		p->resolved = true;
 		return;
 	}
-	p->due_ms = uv_now(&t->loop) +
-		    (retry_ms > ASK_AGAIN_MS ? retry_ms : ASK_AGAIN_MS);
+	p->due_ms = uv_now(&t->loop) + retry_ms + ASK_AGAIN_MS +
+		    tappers_below(t, 2 * ASK_AGAIN_MS);
 }
 
 struct person *tappers_choose(struct tappers *t, uint64_t user)
@@ -178,6 +178,7 @@ static struct app *resolver(struct tappers *t)
 
 static void resolve(struct tappers *t, uint64_t now)
 {
+	int64_t wall_ms = clock_wall_ms();
 	size_t looked = 0;
 
 	for (int asked = 0; asked < ASKS_A_TICK && looked < t->open_count;) {
@@ -192,8 +193,9 @@ static void resolve(struct tappers *t, uint64_t now)
 		}
 		t->open_next++;
 		looked++;
-		if (p->asking || p->grabs_open > 0 || p->due_ms > now) {
-			continue;
+		if (p->asking || p->grabs_open > 0 || p->due_ms > now ||
+		    p->not_after_ms > wall_ms) {
+			continue; /* now it could only be PENDING */
 		}
 		a = resolver(t);
 		if (a != NULL) {

@@ -91,6 +91,7 @@ struct app {
 	uint64_t due_ms;    /* loop time, see enum app_state */
 	uint64_t taps_left; /* until it hands over to another user */
 	uint32_t failures;  /* connections lost in a row */
+	uint32_t pings;     /* that may still be sent for a better clock */
 	enum role role;
 	enum app_state state;
 	bool rude; /* takes one of the rude roles each time */
