@@ -21,19 +21,18 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/rand.h"
 #include "proto/proto_util.h"
 
 enum {
 	TICK_MS = 1,
 	ANSWERS_MS = 15000, /* how long the last answers may take */
-	AGAIN_MS = 500,     /* at most until a lost connection comes back */
+	AGAIN_MS = 500,     /* until who finds no connection looks again */
 	AT_ONCE_MAX = 2000, /* taps of one tick, so that answers are read */
 };
 
 /* ---- Taps ---- */
 
-static void tap_later(struct flood *f, struct flood_user *u, uint64_t ms)
+void flood_tap_later(struct flood *f, struct flood_user *u, uint64_t ms)
 {
 	uint64_t slots = ms / FLOOD_SLOT_MS + 1;
 
@@ -119,20 +118,25 @@ static void tap_again(struct flood *f, uint64_t now)
 	uint64_t slot = (now - f->began_us) / 1000 / FLOOD_SLOT_MS;
 
 	while (f->slot < slot) {
-		struct flood_user *u = f->slots[++f->slot % FLOOD_SLOTS];
+		struct flood_user *first = f->slots[++f->slot % FLOOD_SLOTS];
 
 		f->slots[f->slot % FLOOD_SLOTS] = NULL;
-		while (u != NULL) {
-			struct flood_user *next = u->next;
+		while (first != NULL) {
+			struct flood_user *u = first;
 			struct flood_connection *c = pick(f);
 
+			first = u->next;
 			u->away = false;
 			u->waits = false;
-			if (c != NULL && !over(f)) {
+			if (over(f) && !u->unsure) {
+				continue;
+			}
+			if (c != NULL) {
 				f->again++;
 				tap(c, u, now);
+			} else if (u->unsure) {
+				flood_tap_later(f, u, AGAIN_MS);
 			}
-			u = next;
 		}
 	}
 }
@@ -163,6 +167,7 @@ static void leave(struct flood *f)
 		uv_close((uv_handle_t *)&f->connections[i].again, NULL);
 	}
 	uv_close((uv_handle_t *)&f->tick, NULL);
+	uv_close((uv_handle_t *)&f->term, NULL);
 }
 
 static void tick_cb(uv_timer_t *timer)
@@ -184,7 +189,8 @@ static void tick_cb(uv_timer_t *timer)
 	for (uint64_t i = 0; i < f->options.connections; i++) {
 		open += f->connections[i].open;
 	}
-	if (open == 0 || now > f->ends_us + ANSWERS_MS * 1000) {
+	if ((open == 0 && f->unsure == 0) ||
+	    now > f->ends_us + ANSWERS_MS * 1000) {
 		leave(f);
 	}
 }
@@ -208,7 +214,16 @@ static struct flood_user *take_tap(struct flood_connection *c, uint64_t seq,
 	return t->user;
 }
 
-static void go_on(struct flood_connection *c)
+/* Whoever may have won says so when it taps again. */
+void flood_doubt(struct flood *f, struct flood_user *u, bool unsure)
+{
+	f->unsure += unsure;
+	f->unsure -= u->unsure;
+	u->unsure = unsure;
+	u->attempt = unsure ? 1 : 0;
+}
+
+void flood_go_on(struct flood_connection *c)
 {
 	struct flood *f = c->flood;
 
@@ -218,8 +233,8 @@ static void go_on(struct flood_connection *c)
 	}
 }
 
-static void on_grab(struct app_client *client, uint64_t seq,
-		    const Rain__GrabReply *m)
+void flood_on_grab(struct app_client *client, uint64_t seq,
+		   const Rain__GrabReply *m)
 {
 	struct flood_connection *c = client->ctx;
 	struct flood *f = c->flood;
@@ -230,18 +245,23 @@ static void on_grab(struct app_client *client, uint64_t seq,
 		return;
 	}
 	flood_count(f, m, clock_mono_us() - due_us);
-	u->attempt = m->status == RAIN__STATUS__PENDING ? 1 : u->attempt;
-	if (!flood_executed((unsigned)m->status) &&
-	    f->options.retry != RETRY_NEVER) {
-		tap_later(f, u,
-			  f->options.retry == RETRY_HONOUR ? m->retry_after_ms
-							   : 0);
+	if (m->status == RAIN__STATUS__PENDING) {
+		flood_doubt(f, u, true);
+	} else if (flood_executed((unsigned)m->status)) {
+		flood_doubt(f, u, false);
 	}
-	go_on(c);
+	if (u->unsure || (!flood_executed((unsigned)m->status) &&
+			  f->options.retry != RETRY_NEVER)) {
+		flood_tap_later(f, u,
+				f->options.retry == RETRY_IGNORE
+					? 0
+					: m->retry_after_ms);
+	}
+	flood_go_on(c);
 }
 
-static void on_error(struct app_client *client, uint64_t seq,
-		     const Rain__Error *m)
+void flood_on_error(struct app_client *client, uint64_t seq,
+		    const Rain__Error *m)
 {
 	struct flood_connection *c = client->ctx;
 	uint64_t due_us;
@@ -252,113 +272,14 @@ static void on_error(struct app_client *client, uint64_t seq,
 	}
 }
 
-/* ---- Connections ---- */
-
-static void begin(struct flood *f)
+static void term_cb(uv_signal_t *handle, int signum)
 {
-	f->began_us = clock_mono_us();
-	f->count_from_us = f->began_us + f->options.warm * 1000000;
-	f->ends_us = f->began_us + f->options.seconds * 1000000;
-	for (uint64_t i = 0; i < f->options.connections; i++) {
-		go_on(&f->connections[i]);
-	}
-}
+	struct flood *f = handle->data;
+	uint64_t now = clock_mono_us();
 
-static void on_open(struct app_client *client)
-{
-	struct flood_connection *c = client->ctx;
-
-	app_client_hello(client, buf_live(&c->flood->token));
-}
-
-/* All connections stand before the first tap leaves. */
-static void on_hello(struct app_client *client, uint64_t seq,
-		     const Rain__HelloReply *m)
-{
-	struct flood_connection *c = client->ctx;
-	struct flood *f = c->flood;
-
-	(void)seq;
-	(void)m;
-	c->up = true;
-	f->up++;
-	if (f->began_us != 0) {
-		go_on(c);
-	} else if (f->up == f->options.connections) {
-		begin(f);
-	}
-}
-
-static void connect_it(struct flood_connection *c);
-
-static void again_cb(uv_timer_t *timer)
-{
-	connect_it(timer->data);
-}
-
-/* Whoever has no answer may have won: it taps again and says so. */
-static void lose_taps(struct flood_connection *c)
-{
-	struct flood *f = c->flood;
-
-	for (size_t i = 0; i < FLOOD_SEQS && c->open > 0; i++) {
-		struct flood_tap *t = &c->taps[i];
-
-		if (t->due_us != 0) {
-			t->due_us = 0;
-			c->open--;
-			f->lost++;
-			t->user->attempt = 1;
-			tap_later(f, t->user, 0);
-		}
-	}
-}
-
-static void on_close(struct app_client *client, int why)
-{
-	struct flood_connection *c = client->ctx;
-	struct flood *f = c->flood;
-
-	(void)why;
-	f->up -= c->up;
-	c->up = false;
-	if (f->leaving) {
-		return;
-	}
-	f->closed++;
-	lose_taps(c);
-	c->index++; /* the next gateway */
-	(void)uv_timer_start(&c->again, again_cb, rand_below(AGAIN_MS), 0);
-}
-
-static const struct app_client_ops ops = { .on_open = on_open,
-					   .on_hello = on_hello,
-					   .on_grab = on_grab,
-					   .on_error = on_error,
-					   .on_close = on_close };
-
-static void connect_it(struct flood_connection *c)
-{
-	struct flood *f = c->flood;
-
-	c->client.ctx = c;
-	app_client_connect(
-		&c->client, f->hub,
-		f->options.gateways[c->index % f->options.gateway_count], 5000,
-		&ops);
-}
-
-static void connect_all(struct flood *f)
-{
-	for (uint64_t i = 0; i < f->options.connections; i++) {
-		struct flood_connection *c = &f->connections[i];
-
-		c->flood = f;
-		c->index = i;
-		c->taps = xcalloc(FLOOD_SEQS, sizeof c->taps[0]);
-		(void)uv_timer_init(&f->loop, &c->again);
-		c->again.data = c;
-		connect_it(c);
+	(void)signum;
+	if (now < f->ends_us) {
+		f->ends_us = now;
 	}
 }
 
@@ -378,7 +299,10 @@ int main(int argc, char **argv)
 	(void)uv_timer_init(&f->loop, &f->tick);
 	f->tick.data = f;
 	(void)uv_timer_start(&f->tick, tick_cb, TICK_MS, TICK_MS);
-	connect_all(f);
+	(void)uv_signal_init(&f->loop, &f->term);
+	f->term.data = f;
+	(void)uv_signal_start(&f->term, term_cb, SIGTERM);
+	flood_connect(f);
 	(void)uv_run(&f->loop, UV_RUN_DEFAULT);
 	stream_hub_free(f->hub);
 	(void)uv_run(&f->loop, UV_RUN_DEFAULT);

@@ -1,6 +1,6 @@
 /**
  * What the files of the flood share: flood.c (taps out, answers in),
- * flood_options.c (what is asked of it), flood_report.c (what came of it).
+ * flood_connect.c (connections), flood_options.c (what is asked of it), flood_report.c (what came of it).
  */
 #ifndef BENCH_FLOOD_H
 #define BENCH_FLOOD_H
@@ -25,6 +25,7 @@ struct flood_user {
 	uint32_t attempt;        /* of the next tap */
 	bool away;               /* a tap is open or waits */
 	bool waits;              /* in a slot */
+	bool unsure;             /* may have won: PENDING, or no answer */
 };
 
 struct flood_tap {
@@ -76,6 +77,7 @@ struct flood {
 	struct flood_user *slots[FLOOD_SLOTS];
 	uint64_t slot; /* the last one that was handled */
 	uv_timer_t tick;
+	uv_signal_t term; /* no more taps, as if the time was over */
 	uint64_t up;
 	uint64_t began_us; /* the first tap; 0: not yet */
 	uint64_t count_from_us;
@@ -85,6 +87,7 @@ struct flood {
 	uint64_t sent;
 	uint64_t again;   /* of these, because of an answer */
 	uint64_t unsent;  /* no connection, or all of them too full */
+	uint64_t unsure;  /* users who may have won and do not know */
 	uint64_t lost;    /* open when the connection closed */
 	uint64_t errors;  /* answered by an Error */
 	uint64_t strange; /* answers that nobody asked for */
@@ -105,6 +108,25 @@ void flood_stop(const char *why) __attribute__((noreturn));
 
 /** Read the command line; ends with a sentence if it makes no sense. */
 void flood_take_options(struct flood_options *o, int argc, char **argv);
+
+/** Connect all; taps begin when all have said Hello. */
+void flood_connect(struct flood *f);
+
+/* ---- flood.c ---- */
+
+/** u taps again after so long. */
+void flood_tap_later(struct flood *f, struct flood_user *u, uint64_t ms);
+/** u may have won and does not know; or knows. */
+void flood_doubt(struct flood *f, struct flood_user *u, bool unsure);
+/** Without a rate: tap as often as may be in flight. */
+void flood_go_on(struct flood_connection *c);
+/** For app_client_ops. */
+void flood_on_grab(struct app_client *client, uint64_t seq,
+		   const Rain__GrabReply *m);
+void flood_on_error(struct app_client *client, uint64_t seq,
+		    const Rain__Error *m);
+
+/* ---- flood_options.c, flood_report.c ---- */
 
 /** Make the token of all connections. */
 void flood_sign(struct flood *f);

@@ -99,6 +99,9 @@ void flood_report(const struct flood *f, FILE *out)
 {
 	json_t *o = json_object();
 	uint64_t answers = 0;
+	uint64_t counted_us = f->ends_us > f->count_from_us
+				      ? f->ends_us - f->count_from_us
+				      : 0;
 
 	for (int i = 0; i < FLOOD_STATUSES; i++) {
 		answers += f->statuses[i];
@@ -112,8 +115,9 @@ void flood_report(const struct flood *f, FILE *out)
 	put(o, "unanswered", f->sent - answers - f->errors - f->lost);
 	put(o, "strange", f->strange);
 	put(o, "closed", f->closed);
+	put(o, "unresolved", f->unsure);
 	put(o, "useful_per_second",
-	    f->useful / (f->options.seconds - f->options.warm));
+	    counted_us > 0 ? f->useful * 1000000 / counted_us : 0);
 	put(o, "useful_late", f->useful_late);
 	put(o, "wait_min_ms", f->wait_min_ms);
 	put(o, "wait_max_ms", f->wait_max_ms);
