@@ -246,12 +246,12 @@ static void on_error(struct app_client *c, uint64_t seq, const Rain__Error *m)
 
 	a->t->counts.errors++;
 	HASH_FIND(hh, a->asks, &seq, sizeof seq, ask);
-	if (ask == NULL) {
+	if (ask != NULL) {
+		tappers_log_answer(a, seq, ask->query, ask, code, NULL);
+		ask_forget(a, ask);
+	} else {
 		tappers_log_connection(a, "error", code);
-		return;
 	}
-	tappers_log_answer(a, seq, ask->query, ask, code, NULL);
-	ask_forget(a, ask);
 }
 
 static void on_close(struct app_client *c, int why)
@@ -285,8 +285,7 @@ static void on_pong(struct app_client *c, uint64_t seq, const Rain__Pong *m)
 {
 	struct app *a = app_of(c);
 
-	(void)seq;
-	(void)m;
+	(void)seq, (void)m;
 	if (c->server_took_ms > CLOCK_GOOD_MS && a->state == APP_READY &&
 	    a->pings > 0) {
 		a->pings--;
