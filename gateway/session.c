@@ -127,7 +127,8 @@ static void on_close(struct stream *stream, int why)
 
 	if (why == ERR_BUSY) {
 		gateway_refused(REFUSAL_WRITE_QUEUE);
-	} else if (why == UV_ETIMEDOUT) {
+	} else if (why == UV_ETIMEDOUT || why == UV_EHOSTUNREACH ||
+		   why == UV_ENETUNREACH) {
 		gateway_refused(REFUSAL_DEAD);
 	}
 	log_debug("connection closed", log_bytes("user", session_user(s)),

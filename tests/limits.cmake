@@ -8,3 +8,12 @@ foreach(part limits crowd peers)
             lib/gateway_fake.c lib/turns.c
     LIBS gateway_core)
 endforeach()
+# A real gateway, for what only a process shows.
+foreach(part files reload idle dead)
+  add_test(NAME component.gateway_${part}
+    COMMAND ${PYTHON3} -B
+            ${CMAKE_CURRENT_SOURCE_DIR}/component/test_gateway_process.py ${part})
+  set_tests_properties(component.gateway_${part} PROPERTIES
+    LABELS component TIMEOUT 120 SKIP_RETURN_CODE 77
+    ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};SANITIZED=${SANITIZE}")
+endforeach()

@@ -1,0 +1,376 @@
+"""A real rain-gateway and what only a process shows: files that run out, a
+reload, 10,000 idle connections, a cable that is pulled.
+
+usage: test_gateway_process.py files|reload|idle|dead"""
+
+import contextlib
+import fcntl
+import os
+import re
+import resource
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+BIN = os.environ["RAIN_BIN"]
+SOON_S = 60
+SKIPPED = 77
+
+# The fields of ServerMessage, as far as they are asked for here.
+HELLO_REPLY, PONG, ERROR = 2, 7, 8
+UNAVAILABLE, TOO_FAST = 9, 10
+
+
+def wait_for(what, condition):
+    end = time.monotonic() + SOON_S
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"not within {SOON_S} s: {what}")
+        time.sleep(0.02)
+
+
+# ---- An app, as small as it can be ----
+
+def varint(n):
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def field(number, body):
+    return varint(number << 3 | 2) + varint(len(body)) + body
+
+
+def fields(data):
+    """The fields of a message, the last of each number."""
+    found, at = {}, 0
+
+    def number():
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    while at < len(data):
+        key = number()
+        if key & 7 == 0:
+            found[key >> 3] = number()
+        else:
+            size = number()
+            found[key >> 3] = data[at:at + size]
+            at += size
+    return found
+
+
+class App:
+    def __init__(self, port):
+        self.seq = 0
+        self.sock = socket.create_connection(("127.0.0.1", port), SOON_S)
+
+    def send(self, kind, body=b""):
+        self.seq += 1
+        message = varint(1 << 3) + varint(self.seq) + field(kind, body)
+        self.sock.sendall(struct.pack(">I", len(message)) + message)
+
+    def exactly(self, n):
+        data = b""
+        while len(data) < n:
+            more = self.sock.recv(n - len(data))
+            if not more:
+                return None
+            data += more
+        return data
+
+    def answer(self):
+        """(field, its message), or None at the end of the connection."""
+        try:
+            head = self.exactly(4)
+            body = head and self.exactly(struct.unpack(">I", head)[0])
+        except ConnectionResetError:
+            return None
+        if not body:
+            return None
+        message = fields(body)
+        message.pop(1, None)
+        (kind, inner), = message.items()
+        return kind, fields(inner)
+
+    def expect(self, kind):
+        got = self.answer()
+        if got is None or got[0] != kind:
+            sys.exit(f"wanted field {kind}, got {got}")
+        return got[1]
+
+    def hello(self, token):
+        self.send(2, field(1, token.encode()) + varint(2 << 3) + b"\x01")
+        return self
+
+    def ping(self):
+        self.send(7)
+        self.expect(PONG)
+
+
+# ---- The gateway ----
+
+class Gateway:
+    def __init__(self, folder, *settings, files=None):
+        self.log_path = os.path.join(folder, "log")
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+        with open(self.log_path, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                [os.path.join(BIN, "rain-gateway"),
+                 "--set=gateway.listen=127.0.0.1:0",
+                 "--set=http.listen=127.0.0.1:0",
+                 "--set=grab.addresses=127.0.0.1:1",
+                 "--set=ledger.addresses=127.0.0.1:1"] +
+                [s if s.startswith("--") else "--set=" + s for s in settings],
+                stdout=log, stderr=log, preexec_fn=limit if files else None)
+        self.wait_log("event=started")
+        text = self.log()
+        self.port = int(re.search(
+            r'gateway serves" listen=127\.0\.0\.1:(\d+)', text).group(1))
+        self.http = int(re.search(
+            r'http listens" addr=127\.0\.0\.1:(\d+)', text).group(1))
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8") as log:
+            return log.read()
+
+    def wait_log(self, part, times=1):
+        wait_for(part, lambda: self.process.poll() is None
+                 and self.log().count(part) >= times)
+
+    def page(self, path):
+        with urllib.request.urlopen(
+                f"http://127.0.0.1:{self.http}{path}", timeout=SOON_S) as page:
+            return page.read().decode()
+
+    def metric(self, name):
+        found = re.search(rf"^{re.escape(name)} (\S+)$", self.page("/metrics"),
+                          re.M)
+        return float(found.group(1))
+
+    def refused(self, reason):
+        return self.metric(f'rain_gateway_refused_total{{reason="{reason}"}}')
+
+    def connections(self):
+        return self.metric("rain_gateway_connections")
+
+    def resident(self):
+        return self.metric("process_resident_memory_bytes")
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        if self.process.wait(SOON_S) != 0:
+            sys.exit("the gateway did not end well:\n" + self.log())
+
+
+@contextlib.contextmanager
+def gateway(*settings, files=None):
+    with tempfile.TemporaryDirectory() as folder:
+        g = Gateway(folder, *[s.replace("DIR", folder) for s in settings],
+                    files=files)
+        try:
+            yield g
+            g.end()
+        finally:
+            if g.process.poll() is None:
+                print(g.log()[-2000:])
+                g.process.kill()
+
+
+TRUST = "gateway.trust_plain_users=true"
+
+
+# ---- Out of files ----
+
+def files():
+    with gateway(TRUST, files=300) as g:
+        alice = App(g.port).hello("alice")
+        alice.expect(HELLO_REPLY)
+        # The last twentieth is kept: for HTTP, for the services.
+        resource.prlimit(g.process.pid, resource.RLIMIT_NOFILE, (128, 300))
+        crowd = [App(g.port) for _ in range(150)]
+        away = crowd[-1].expect(ERROR)
+        if away[1] != UNAVAILABLE or away[3] < 1:
+            sys.exit(f"turned away with {away}")
+        wait_for("files", lambda: g.refused("files") > 20)
+        alice.ping()
+        if "ok" not in g.page("/livez"):
+            sys.exit("/livez")
+        # Now there is truly none left.
+        resource.prlimit(g.process.pid, resource.RLIMIT_NOFILE, (32, 300))
+        late = App(g.port).hello("bob")
+        g.wait_log("accepting is paused")
+        alice.ping()
+        for app in crowd:
+            app.sock.close()
+        resource.prlimit(g.process.pid, resource.RLIMIT_NOFILE, (128, 300))
+        late.expect(HELLO_REPLY)
+        g.wait_log("accepting goes on")
+        App(g.port).hello("carol").expect(HELLO_REPLY)
+        alice.ping()
+
+
+# ---- SIGHUP ----
+
+def token(keys):
+    return subprocess.run(
+        [os.path.join(BIN, "rainctl"), "--set", "gateway.keys=" + keys, "token",
+         "alice"], check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+
+
+def reload():
+    secret = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+    with tempfile.TemporaryDirectory() as folder:
+        keys = os.path.join(folder, "keys")
+        ini = os.path.join(folder, "ini")
+
+        def write(path, text):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+
+        def configure(*lines):
+            write(ini, "\n".join([f"[gateway]\nkeys = {keys}", "[limit]",
+                                  *lines, ""]))
+
+        write(keys, f"app HS256 user {secret}\n")
+        configure()
+        with gateway("--config=" + ini) as g:
+            refusals = 0
+
+            def hup(good):
+                nonlocal refusals
+                refusals += not good
+                done = g.log().count("configuration reloaded")
+                g.process.send_signal(signal.SIGHUP)
+                if good:
+                    g.wait_log("configuration reloaded", done + 1)
+                else:
+                    g.wait_log("configuration refused", refusals)
+                alice.ping()
+
+            signed = token(keys)
+            alice = App(g.port).hello(signed)
+            alice.expect(HELLO_REPLY)
+            # What stands in the place of the key file is a trap.
+            os.unlink(keys)
+            os.mkfifo(keys)
+            hup(False)
+            os.unlink(keys)
+            os.mkdir(keys)
+            hup(False)
+            os.rmdir(keys)
+            with open(keys, "wb") as file:
+                file.truncate(1 << 40)
+            hup(False)
+            os.unlink(keys)
+            hup(False)
+            App(g.port).hello(signed).expect(HELLO_REPLY)
+            write(keys, f"app HS256 user {secret}\n")
+            # All or nothing: one bad value keeps the good one away.
+            configure("connection_rate = 1", "connection_burst = 0")
+            hup(False)
+            for _ in range(30):
+                alice.ping()
+            configure("connection_rate = 1", "connection_burst = 2")
+            hup(True)
+            kind = PONG
+            while kind == PONG:
+                alice.send(7)
+                kind, answer = alice.answer()
+            if (kind, answer.get(1)) != (ERROR, TOO_FAST):
+                sys.exit(f"limited with {kind} {answer}")
+
+
+# ---- 10,000 who say nothing ----
+
+def idle():
+    count = 10000
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < count + 500:
+        print(f"only {hard} files are allowed")
+        sys.exit(SKIPPED)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with gateway(TRUST) as g:
+        others = [App(g.port).hello(f"other-{i}") for i in range(50)]
+        for app in others:
+            app.expect(HELLO_REPLY)
+        before = g.resident()
+        crowd = []
+        for i in range(count):
+            crowd.append(App(g.port).hello(f"idle-{i}"))
+            if i % 500 == 499:
+                for app in crowd[-500:]:
+                    app.expect(HELLO_REPLY)
+                for app in others:
+                    app.ping()
+        each = (g.resident() - before) / count
+        print(f"{each:.0f} bytes of the process for each idle connection")
+        # Sanitizers keep books about every piece of memory.
+        if not os.environ.get("SANITIZED") and each > 4096:
+            sys.exit("too many")
+        for app in others:
+            app.ping()
+        for app in crowd:
+            app.sock.close()
+        wait_for("the crowd to go", lambda: g.connections() == len(others))
+        for app in others:
+            app.ping()
+        App(g.port).hello("late").expect(HELLO_REPLY)
+
+
+# ---- A cable is pulled ----
+
+def loopback(up):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        fcntl.ioctl(s, 0x8914, struct.pack("16sH14x", b"lo", up))  # flags
+
+
+def dead():
+    """F60: in a network of its own, which is there one moment and not the
+    next."""
+    if os.environ.get("IN_NETWORK") != "1":
+        alone = ["unshare", "--map-root-user", "--net"]
+        if subprocess.run(alone + ["true"], stderr=subprocess.DEVNULL,
+                          check=False).returncode != 0:
+            print("no network of our own can be made here")
+            sys.exit(SKIPPED)
+        os.environ["IN_NETWORK"] = "1"
+        os.execvp(alone[0], alone + [sys.executable, "-B"] + sys.argv)
+    loopback(True)
+    with gateway(TRUST, "gateway.dead_time=1s", "gateway.idle_time=3s",
+                 "log.level=debug") as g:
+        waiting = App(g.port).hello("waiting")
+        silent = App(g.port).hello("silent")
+        waiting.expect(HELLO_REPLY)
+        silent.expect(HELLO_REPLY)
+        os.kill(g.process.pid, signal.SIGSTOP)
+        waiting.send(7)
+        loopback(False)
+        os.kill(g.process.pid, signal.SIGCONT)
+        # Nobody tells the gateway: one it notices by its own answer, the
+        # other by the silence.
+        g.wait_log('"connection closed"', 2)
+        loopback(True)
+        if (g.refused("dead"), g.refused("idle"), g.connections()) != (1, 1, 0):
+            sys.exit(g.page("/metrics"))
+        App(g.port).hello("next").expect(HELLO_REPLY)
+
+
+{"files": files, "reload": reload, "idle": idle, "dead": dead}[sys.argv[1]]()
