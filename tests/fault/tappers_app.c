@@ -285,7 +285,8 @@ static void on_pong(struct app_client *c, uint64_t seq, const Rain__Pong *m)
 {
 	struct app *a = app_of(c);
 
-	(void)seq, (void)m;
+	(void)seq;
+	(void)m;
 	if (c->server_took_ms > CLOCK_GOOD_MS && a->state == APP_READY &&
 	    a->pings > 0) {
 		a->pings--;
@@ -341,7 +342,6 @@ void app_start(struct app *a, struct tappers *t, bool rude, bool front)
 
 void app_tick(struct app *a, uint64_t now)
 {
-	/* uthash keeps the order of adding: the first is the oldest. */
 	if (a->state == APP_READY && a->asks != NULL &&
 	    clock_mono_ms() - a->asks->sent_ms > GIVE_UP_MS) {
 		close_for(a, ERR_TIMEOUT);
