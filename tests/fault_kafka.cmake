@@ -10,7 +10,7 @@ endforeach()
 # away.
 add_executable(kafka_hand fault/kafka_hand.c)
 target_link_libraries(kafka_hand PRIVATE PkgConfig::rdkafka build_flags)
-foreach(name kafka)
+foreach(name kafka ledger)
   add_test(NAME fault.${name}
     COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/fault/test_${name}.sh)
   set_tests_properties(fault.${name} PROPERTIES LABELS fault TIMEOUT 300
