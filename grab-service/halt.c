@@ -68,13 +68,13 @@ static bool due(const struct grab_env *env, const struct activity *a)
 /* What made us halt is found again by the next reply if this one is lost, so
  * nothing is repeated here. */
 static void halt(struct grab_env *env, struct activity *a, const char *kind,
-		 const char *detail)
+		 struct bytes detail)
 {
 	struct bytes argv[4] = {
 		BYTES("halt"),
 		BYTES(""),
 		bytes_str(kind),
-		bytes_str(detail),
+		detail,
 	};
 	struct halt *h;
 
@@ -93,7 +93,7 @@ static void halt(struct grab_env *env, struct activity *a, const char *kind,
 
 void halt_counts(struct grab_env *env, struct activity *a)
 {
-	halt(env, a, "counts", "");
+	halt(env, a, "counts", BYTES(""));
 }
 
 void halt_element(struct grab_env *env, struct activity *a, uint64_t seq)
@@ -101,7 +101,12 @@ void halt_element(struct grab_env *env, struct activity *a, uint64_t seq)
 	char number[24];
 
 	(void)snprintf(number, sizeof number, "%" PRIu64, seq);
-	halt(env, a, "element", number);
+	halt(env, a, "element", bytes_str(number));
+}
+
+void halt_user(struct grab_env *env, struct activity *a, struct bytes user)
+{
+	halt(env, a, "user", user);
 }
 
 void halt_evidence(struct grab_env *env, struct activity *a, const char *reason)
@@ -111,5 +116,5 @@ void halt_evidence(struct grab_env *env, struct activity *a, const char *reason)
 			  log_str("activity", a->id),
 			  log_str("reason", reason));
 	}
-	halt(env, a, "evidence", reason);
+	halt(env, a, "evidence", bytes_str(reason));
 }

@@ -115,8 +115,6 @@ static void list(struct relay *relay, struct activity *a)
 	    relay->scan == 0) {
 		return;
 	}
-	log_warn("puts an activity back into rain:activities",
-		 log_str("activity", a->id));
 	relay->listing = true;
 	redis_command(relay->redis, 3, argv, (uint64_t)o->redis_timeout_ms,
 		      list_cb, relay);
@@ -144,6 +142,9 @@ static void unlist(struct relay *relay)
 			}
 		}
 		if (!a->listed && a->track != NULL && !a->track->gone) {
+			log_warn("puts an activity back into "
+				 "rain:activities",
+				 log_str("activity", a->id));
 			list(relay, a);
 		}
 	}

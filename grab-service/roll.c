@@ -98,6 +98,11 @@ static uint64_t slot_of(const struct roll *r, uint64_t user)
 	return at;
 }
 
+bool roll_has_user(const struct roll *r, struct bytes user)
+{
+	return r != NULL && r->index[slot_of(r, hash_user(r, user))] != 0;
+}
+
 static bool is_planned(const struct roll *r, const struct roll_entry *e,
 		       char why[ROLL_WHY])
 {

@@ -46,6 +46,9 @@ void roll_free(struct roll *r);
 must_check bool roll_fits(struct roll *r, const struct roll_entry *e,
 			  char why[ROLL_WHY]);
 
+/** Whether the user has a claim, as far as is known. NULL is fine. */
+bool roll_has_user(const struct roll *r, struct bytes user);
+
 /** Forget the users: a person has decided that the claims are what they are
  * now. NULL is fine. */
 void roll_forget_users(struct roll *r);

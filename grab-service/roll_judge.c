@@ -7,6 +7,8 @@
 
 #include "roll.h"
 
+#include "rain/gateway.pb-c.h"
+
 #include "answer.h"
 #include "claim.h"
 #include "env.h"
@@ -28,6 +30,31 @@ static bool judge(struct grab_env *env, struct activity *a,
 	return false;
 }
 
+static void foreign(struct grab_env *env, struct activity *a, struct bytes user)
+{
+	char reason[ID_MAX + 60];
+
+	(void)snprintf(reason, sizeof reason,
+		       "what is stored for user %.*s is no claim of his",
+		       BYTES_FMT(user));
+	halt_evidence(env, a, reason);
+}
+
+/* Once more the user is told that there is no packet, or something else than
+ * this user's claim is there. */
+static void without_claim(struct grab_env *env, struct activity *a,
+			  const struct verdict *v, struct answer *answer)
+{
+	if (v->claim.n > 0) {
+		foreign(env, a, v->user);
+	} else if (roll_has_user(a->roll, v->user)) {
+		/* A claim may have been read before this older reply was: the
+		 * step of the halt looks again. */
+		halt_user(env, a, v->user);
+		*answer = answer_unproven(v);
+	}
+}
+
 void roll_judge(struct grab_env *env, struct activity *a, uint64_t seq,
 		const struct verdict *v, struct answer *answer)
 {
@@ -39,6 +66,7 @@ void roll_judge(struct grab_env *env, struct activity *a, uint64_t seq,
 	};
 
 	if (seq == 0) {
+		without_claim(env, a, v, answer);
 		return;
 	}
 	if (judge(env, a, &e)) {

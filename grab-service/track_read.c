@@ -21,7 +21,10 @@ enum {
 	READ_COUNT,
 };
 
-enum { SETTLED_IDLE = 10 }; /* idle times between reads of a settled one */
+enum {
+	SETTLED_IDLE = 10,    /* idle times between reads of a settled one */
+	LEASE_MAX_MS = 60000, /* none is longer */
+};
 
 static uint64_t now_ms(const struct track *t)
 {
@@ -68,6 +71,12 @@ static uint64_t next_read(const struct track *t, bool more)
 	return now_ms(t) + (live ? (uint64_t)o->poll_ms : idle);
 }
 
+/* As relay.lua sees it. */
+static bool is_over(int64_t now, uint64_t until)
+{
+	return now >= (int64_t)until || until - (uint64_t)now > LEASE_MAX_MS;
+}
+
 static void learn_lease(struct track *t, const struct step_reply *reply)
 {
 	struct bytes owner = step_text(reply, READ_OWNER);
@@ -78,10 +87,10 @@ static void learn_lease(struct track *t, const struct step_reply *reply)
 	(void)track_number(reply, READ_GENERATION, &generation);
 	(void)track_number(reply, READ_LEASE_UNTIL, &until);
 	t->lease_until_ms = (int64_t)until;
-	t->free = owner.n == 0 || named || reply->time_ms >= (int64_t)until;
+	t->free = owner.n == 0 || named || is_over(reply->time_ms, until);
 	if (t->ours && (!named || generation != t->generation)) {
 		track_lose(t, "the lease went to another");
-		t->free = owner.n == 0 || reply->time_ms >= (int64_t)until;
+		t->free = owner.n == 0 || is_over(reply->time_ms, until);
 	}
 }
 

@@ -214,6 +214,12 @@ function checks.element(seq)
 	end
 end
 
+function checks.user(user)
+	if not call('HGET', USERS, user) then
+		return 'user ' .. user .. ' has a claim and is not among the users'
+	end
+end
+
 function checks.evidence(reason)
 	return reason
 end
