@@ -2,12 +2,11 @@
 
 #include "base/config_table.h"
 #include "client/kafka_conf.h"
+#include "client/kafka_topic_keys.h"
 #include "client/redis_url.h"
 #include "net/service.h"
 
 #define AT(field) offsetof(struct grab_options, field)
-
-#define DAY_MS (INT64_C(24) * 3600 * 1000)
 
 const struct config_key grab_option_keys[] = {
 	NEEDED("grab.listen", listen, "127.0.0.1:20880",
@@ -73,19 +72,10 @@ const struct config_key grab_option_keys[] = {
 	NUMBER("relay.plan_packets", plan_packets, "20000000", 0, 1000000000,
 	       "packets whose plans are kept to compare claims (32 bytes each)"),
 
-	NEEDED("topics.activities", topic_activities, "rain.activities",
-	       "topic of what happens to activities"),
-	NEEDED("topics.claims", topic_claims, "rain.claims", "topic of claims"),
-	NEEDED("topics.dlq", topic_dlq, "rain.claims.dlq",
-	       "topic of what could not be settled"),
+	KAFKA_TOPIC_NAMES,
 	NUMBER("topics.partitions", topic_partitions, "12", 1, 1000,
 	       "partitions of a topic that is created"),
-	SPAN("topics.retention", topic_retention_ms, "720h", 60000,
-	     3650 * DAY_MS, "retention of a topic that is created"),
-	NUMBER("topics.min_insync_replicas", topic_min_insync, "2", 1, 10,
-	       "of a topic that is created; lowered to what there is"),
-	NUMBER("topics.replication", topic_replication, "3", 1, 10,
-	       "of a topic that is created; lowered to what there is"),
+	KAFKA_TOPIC_MAKING,
 	{ 0 },
 };
 

@@ -2,6 +2,7 @@
 
 #include "base/config_table.h"
 #include "client/kafka_conf.h"
+#include "client/kafka_topic_keys.h"
 #include "net/address.h"
 #include "net/service.h"
 
@@ -47,17 +48,8 @@ const struct config_key settle_option_keys[] = {
 	SPAN("grab.timeout", grab_timeout_ms, "2s", 10, 60000,
 	     "how long one call to them may take"),
 
-	NEEDED("topics.activities", topic_activities, "rain.activities",
-	       "topic of what happens to activities"),
-	NEEDED("topics.claims", topic_claims, "rain.claims", "topic of claims"),
-	NEEDED("topics.dlq", topic_dlq, "rain.claims.dlq",
-	       "topic of what could not be settled"),
-	SPAN("topics.retention", topic_retention_ms, "720h", 60000,
-	     87600 * HOUR_MS, "retention of a topic that is created"),
-	NUMBER("topics.min_insync_replicas", topic_min_insync, "2", 1, 10,
-	       "of a topic that is created; lowered to what there is"),
-	NUMBER("topics.replication", topic_replication, "3", 1, 10,
-	       "of a topic that is created; lowered to what there is"),
+	KAFKA_TOPIC_NAMES,
+	KAFKA_TOPIC_MAKING,
 	{ 0 },
 };
 

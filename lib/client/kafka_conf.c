@@ -40,12 +40,43 @@ static bool is_secret(const char *name)
 	       strstr(name, "sasl") != NULL;
 }
 
-/* A cooperative assignor hands partitions over piece by piece; we take and
- * give back whole assignments, and 2.0.2 hangs with it. */
-static bool is_unfit(const char *name, const char *value)
+/* What is promised holds with some values only. */
+static const struct {
+	const char *name;
+	const char *fit[4];
+	const char *why;
+} only[] = {
+	/* A cooperative assignor hands partitions over piece by piece; we take
+	 * and give back whole assignments, and 2.0.2 hangs with it. */
+	{ "partition.assignment.strategy",
+	  { "range", "roundrobin", "range,roundrobin", "roundrobin,range" },
+	  "only range and roundrobin" },
+	{ "acks",
+	  { "all", "-1" },
+	  "only all: what one broker lost would count as published" },
+	{ "request.required.acks",
+	  { "all", "-1" },
+	  "only all: what one broker lost would count as published" },
+	{ "auto.offset.reset",
+	  { "earliest", "beginning", "smallest" },
+	  "only earliest: any other skips claims" },
+};
+
+/* NULL, or why this value will not do. */
+static const char *unfit(const struct config_pair *pair)
 {
-	return strcmp(name, "partition.assignment.strategy") == 0 &&
-	       strstr(value, "cooperative") != NULL;
+	for (size_t i = 0; i < sizeof only / sizeof only[0]; i++) {
+		if (strcmp(pair->name, only[i].name) != 0) {
+			continue;
+		}
+		for (size_t k = 0; k < 4 && only[i].fit[k] != NULL; k++) {
+			if (strcmp(pair->value, only[i].fit[k]) == 0) {
+				return NULL;
+			}
+		}
+		return only[i].why;
+	}
+	return NULL;
 }
 
 /* NULL, or what is wrong; text may hold it. */
@@ -53,14 +84,11 @@ static const char *refused(rd_kafka_conf_t *conf,
 			   const struct config_pair *pair,
 			   char text[ERROR_TEXT_MAX])
 {
-	if (is_unfit(pair->name, pair->value)) {
-		return "only range and roundrobin";
-	}
 	if (rd_kafka_conf_set(conf, pair->name, pair->value, text,
 			      ERROR_TEXT_MAX) != RD_KAFKA_CONF_OK) {
 		return is_secret(pair->name) ? "unknown or not allowed" : text;
 	}
-	return NULL;
+	return unfit(pair);
 }
 
 static int set_pair(rd_kafka_conf_t *conf, const struct config_pair *pair)
@@ -81,32 +109,6 @@ static bool is_bootstrap(const char *name)
 {
 	return strcmp(name, "bootstrap.servers") == 0 ||
 	       strcmp(name, "metadata.broker.list") == 0;
-}
-
-void kafka_conf_check(const struct config_pair *pairs, size_t pair_count,
-		      struct buf *problems)
-{
-	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-	bool somewhere = false;
-
-	for (size_t i = 0; i < pair_count; i++) {
-		char text[ERROR_TEXT_MAX] = "";
-		const char *why = refused(conf, &pairs[i], text);
-
-		if (why != NULL) {
-			buf_printf(problems,
-				   "kafka.%s: %s; allowed: the properties of "
-				   "librdkafka %s and their values\n",
-				   pairs[i].name, why, rd_kafka_version_str());
-		}
-		somewhere = somewhere || (is_bootstrap(pairs[i].name) &&
-					  pairs[i].value[0] != '\0');
-	}
-	if (!somewhere) {
-		buf_printf(problems, "kafka.bootstrap.servers: is not set; "
-				     "allowed: host:port,host:port\n");
-	}
-	rd_kafka_conf_destroy(conf);
 }
 
 static void set_default(rd_kafka_conf_t *conf, const struct kafka_setting *s)
@@ -144,6 +146,72 @@ int kafka_conf_make(const struct kafka_setting *defaults, const char *bootstrap,
 	}
 	*out = conf;
 	return 0;
+}
+
+/* Whether they go together, and whether the files that they name are there,
+ * only a client can tell. It is told of no broker and so talks to none. */
+static void check_client(rd_kafka_type_t type,
+			 const struct kafka_setting *defaults,
+			 const struct config_pair *pairs, size_t pair_count,
+			 struct buf *problems)
+{
+	char text[ERROR_TEXT_MAX] = "";
+	rd_kafka_conf_t *conf;
+	rd_kafka_t *rk;
+
+	if (kafka_conf_make(defaults, "", NULL, 0, &conf) != 0) {
+		return;
+	}
+	for (size_t i = 0; i < pair_count; i++) {
+		if (!is_bootstrap(pairs[i].name)) {
+			(void)refused(conf, &pairs[i], text);
+		}
+	}
+	(void)rd_kafka_conf_set(conf, "group.id", "check", NULL, 0);
+	rd_kafka_conf_set_log_cb(conf, NULL);
+	text[0] = '\0';
+	rk = rd_kafka_new(type, conf, text, sizeof(text));
+	if (rk == NULL) {
+		rd_kafka_conf_destroy(conf);
+		buf_printf(problems,
+			   "kafka: %s; allowed: properties that go together\n",
+			   text);
+		return;
+	}
+	rd_kafka_destroy(rk);
+}
+
+void kafka_conf_check(const struct config_pair *pairs, size_t pair_count,
+		      struct buf *problems)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	size_t before = buf_len(problems);
+	bool somewhere = false;
+
+	for (size_t i = 0; i < pair_count; i++) {
+		char text[ERROR_TEXT_MAX] = "";
+		const char *why = refused(conf, &pairs[i], text);
+
+		if (why != NULL) {
+			buf_printf(problems,
+				   "kafka.%s: %s; allowed: the properties of "
+				   "librdkafka %s and their values\n",
+				   pairs[i].name, why, rd_kafka_version_str());
+		}
+		somewhere = somewhere || (is_bootstrap(pairs[i].name) &&
+					  pairs[i].value[0] != '\0');
+	}
+	if (!somewhere) {
+		buf_printf(problems, "kafka.bootstrap.servers: is not set; "
+				     "allowed: host:port,host:port\n");
+	}
+	rd_kafka_conf_destroy(conf);
+	if (buf_len(problems) == before) {
+		check_client(RD_KAFKA_PRODUCER, kafka_producer_defaults, pairs,
+			     pair_count, problems);
+		check_client(RD_KAFKA_CONSUMER, kafka_consumer_defaults, pairs,
+			     pair_count, problems);
+	}
 }
 
 void kafka_conf_show(const rd_kafka_conf_t *conf, const char *event,

@@ -15,6 +15,10 @@ struct kafka_setting {
 	bool optional; /* older versions of librdkafka do not know it */
 };
 
+/** What our producer and our consumer start with. */
+extern const struct kafka_setting kafka_producer_defaults[];
+extern const struct kafka_setting kafka_consumer_defaults[];
+
 /**
  * 0 and a conf that the caller owns, with librdkafka's log going to ours; or
  * ERR_CONFIG after logging which of the pairs is bad and why.
@@ -26,7 +30,8 @@ must_check int kafka_conf_make(const struct kafka_setting *defaults,
 
 /** For a configuration: append a line to problems, with the key and what is
  * allowed, for every pair that kafka_conf_make() would refuse, and one if none
- * of them says where Kafka is. */
+ * of them says where Kafka is. If each is fine for itself, also what a client
+ * says about all of them; no broker is asked. */
 void kafka_conf_check(const struct config_pair *pairs, size_t pair_count,
 		      struct buf *problems);
 

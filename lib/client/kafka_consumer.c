@@ -20,7 +20,7 @@ enum {
  * owner librdkafka holds 50,000 messages or 32 MiB, whichever comes first; few
  * would do, but 2.0.2 sleeps up to a second whenever the bound is reached.
  */
-static const struct kafka_setting defaults[] = {
+const struct kafka_setting kafka_consumer_defaults[] = {
 	{ "client.id", "redrain", false }, /* long ones crash before 2.5 */
 	{ "enable.auto.commit", "false", false },
 	{ "enable.auto.offset.store", "false", false },
@@ -188,8 +188,8 @@ static rd_kafka_t *open_client(const char *bootstrap, const char *group,
 	rd_kafka_conf_res_t set;
 	rd_kafka_t *rk;
 
-	if (kafka_conf_make(defaults, bootstrap, pairs, pair_count, &conf) !=
-	    0) {
+	if (kafka_conf_make(kafka_consumer_defaults, bootstrap, pairs,
+			    pair_count, &conf) != 0) {
 		return NULL;
 	}
 	set = rd_kafka_conf_set(conf, "group.id", group, NULL, 0);

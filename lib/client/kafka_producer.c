@@ -20,7 +20,7 @@ enum {
  * sequence, which is fatal for the instance. The queue holds 50,000 messages
  * or 64 MiB, whichever comes first; then kafka_produce() says ERR_BUSY.
  */
-static const struct kafka_setting defaults[] = {
+const struct kafka_setting kafka_producer_defaults[] = {
 	{ "client.id", "redrain", false }, /* long ones crash before 2.5 */
 	{ "enable.idempotence", "true", false },
 	{ "acks", "all", false },
@@ -219,7 +219,8 @@ int kafka_producer_new(uv_loop_t *loop, const char *bootstrap,
 	p->delivered = delivered;
 	p->renewed = renewed;
 	p->ctx = ctx;
-	rv = kafka_conf_make(defaults, bootstrap, pairs, pair_count, &p->conf);
+	rv = kafka_conf_make(kafka_producer_defaults, bootstrap, pairs,
+			     pair_count, &p->conf);
 	if (rv != 0) {
 		goto err_after_alloc;
 	}

@@ -44,6 +44,13 @@ refused grab-service 'grab.listen: "foo" is no address' $kafka --set=grab.listen
 refused grab-service 'redis.url: ' $kafka --set=redis.url=foo
 refused grab-service 'kafka.bootstrap.servers: is not set; allowed: host:port'
 refused grab-service 'kafka.nonsense: No such configuration property' $kafka --set=kafka.nonsense=1
+# What does not go together, and what would break what is promised.
+refused grab-service 'kafka: ' $kafka --set=kafka.max.in.flight.requests.per.connection=9
+refused settle-worker 'kafka: ' $kafka "$ledger" --set=kafka.session.timeout.ms=90000 --set=kafka.max.poll.interval.ms=60000
+refused grab-service 'kafka: ' $kafka --set=kafka.security.protocol=ssl --set=kafka.ssl.ca.location=/nowhere
+refused grab-service 'kafka.acks: only all' $kafka --set=kafka.acks=1
+refused settle-worker 'kafka.auto.offset.reset: only earliest' $kafka "$ledger" --set=kafka.auto.offset.reset=latest
+fine grab-service $kafka --set=kafka.acks=-1 --set=kafka.linger.ms=0 --set=kafka.enable.idempotence=false
 refused grab-service 'http.listen: ' $kafka --set=http.listen=foo
 refused settle-worker 'ledger.listen: "foo" is no address' $kafka "$ledger" --set=ledger.listen=foo
 refused settle-worker 'kafka.bootstrap.servers: is not set'
