@@ -19,10 +19,15 @@ bool flood_executed(unsigned status)
 	}
 }
 
-static void count_wait(struct flood *f, uint64_t wait_ms)
+/* What RATE_LIMITED says is exact, when the user's next tap has room; the
+ * others have some chance in them. */
+static void count_wait(struct flood *f, unsigned status, uint64_t wait_ms)
 {
 	if (wait_ms == 0) {
 		f->waits_missing++;
+		return;
+	}
+	if (status == RAIN__STATUS__RATE_LIMITED) {
 		return;
 	}
 	if (f->wait_min_ms == 0 || wait_ms < f->wait_min_ms) {
@@ -48,7 +53,7 @@ void flood_count(struct flood *f, const Rain__GrabReply *m, uint64_t us)
 		}
 		return;
 	}
-	count_wait(f, m->retry_after_ms);
+	count_wait(f, status, m->retry_after_ms);
 	if (counts) {
 		histogram_add(status == RAIN__STATUS__PENDING ? &f->pending
 							      : &f->refused,

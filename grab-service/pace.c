@@ -2,6 +2,14 @@
 
 #include "base/check.h"
 
+enum {
+	/* Two calls that left together come back together: what is between
+	 * two of them is the mean of long and short. */
+	SMOOTH = 8,
+	/* One long silence is not what is usual from now on. */
+	OUTLIER = 8,
+};
+
 void pace_done(struct pace *p, uint64_t sent_us, uint64_t now_us)
 {
 	uint64_t from = sent_us > p->last_us ? sent_us : p->last_us;
@@ -10,13 +18,12 @@ void pace_done(struct pace *p, uint64_t sent_us, uint64_t now_us)
 	p->last_us = now_us;
 	if (p->call_us == 0) {
 		p->call_us = took;
-	} else if (took > p->call_us) {
-		p->call_us += (took - p->call_us) / 4;
-	} else {
-		/* Good news are believed sooner: one long silence shall not
-		 * keep people away from a Redis that is fast again. */
-		p->call_us -= (p->call_us - took) / 2;
+		return;
 	}
+	if (took > OUTLIER * p->call_us) {
+		took = OUTLIER * p->call_us;
+	}
+	p->call_us = (p->call_us * (SMOOTH - 1) + took) / SMOOTH;
 }
 
 uint64_t pace_wait_us(const struct pace *p, const struct pace_view *v)

@@ -4,7 +4,7 @@ c_test(grab_silent integration
   SOURCES integration/test_grab_silent.c ${grab_rig} LIBS grab_core)
 
 # Whole stacks, stopped and flooded.
-foreach(name drain)
+foreach(name drain flood)
   add_test(NAME fault.${name}
     COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/fault/test_${name}.sh)
   set_tests_properties(fault.${name} PROPERTIES LABELS fault TIMEOUT 300

@@ -73,16 +73,42 @@ Test(pace, with_nothing_in_flight_a_batch_may_go)
 	cr_assert(!pace_room(&pace, &v, LEFT, MOST));
 }
 
-/* One long silence does not keep people away for long. */
-Test(pace, good_news_are_believed_sooner)
+/* One long silence does not keep people away. */
+Test(pace, one_silence_is_not_what_is_usual)
 {
 	uint64_t now = calls(MS, 5 * MS, 50);
 	struct pace_view v;
 
 	now = calls(now, 3000 * MS, 1);
 	v = view(now, 2, 128);
+	cr_assert(pace_room(&pace, &v, LEFT, MOST));
+}
+
+/* A Redis that is slow for good is found out within some calls, and so is one
+ * that is fast again. */
+Test(pace, what_lasts_is_believed)
+{
+	uint64_t now = calls(MS, 5 * MS, 50);
+	struct pace_view v;
+
+	now = calls(now, 100 * MS, 10);
+	v = view(now, 2, 128);
 	cr_assert(!pace_room(&pace, &v, LEFT, MOST));
-	now = calls(now, 5 * MS, 6);
+	now = calls(now, 5 * MS, 20);
 	v = view(now, 2, 128);
 	cr_assert(pace_room(&pace, &v, LEFT, MOST));
+}
+
+/* Two that leave together come back together. */
+Test(pace, pairs_count_half_each)
+{
+	uint64_t now = MS;
+
+	for (int i = 0; i < 50; i++) {
+		pace_done(&pace, now, now + 20 * MS);
+		pace_done(&pace, now, now + 20 * MS);
+		now += 20 * MS;
+	}
+	cr_assert_geq(pace.call_us, 8 * MS);
+	cr_assert_leq(pace.call_us, 12 * MS);
 }
