@@ -52,6 +52,7 @@ void fence_needed(struct grab_env *env, struct activity *a)
 		t->fence.since_ms = uv_now(env->loop);
 		t->fence.until_ms = 0;
 		t->fence.phase = FENCE_CONFIRM;
+		t->fence.confirmed_on = 0;
 		t->wanted = true;
 		t->due_ms = uv_now(env->loop);
 		relay_kick(t->relay);
@@ -128,9 +129,13 @@ static void confirm_cb(void *ctx, enum redis_outcome outcome,
 		accuse(t, step_text(reply, 0));
 	} else if (reply->code == STEP_OK || reply->code == STEP_UNLINKED) {
 		f->confirmed_on = f->round;
-		log_info("confirmed what was seen last",
-			 log_str("activity", t->activity->id),
-			 log_int("seq", (int64_t)t->activity->seen.seq));
+		if (f->told_on != f->round) {
+			f->told_on = f->round;
+			log_info(
+				"confirmed what was seen last",
+				log_str("activity", t->activity->id),
+				log_int("seq", (int64_t)t->activity->seen.seq));
+		}
 	} else {
 		log_error("can't confirm what was seen last",
 			  log_str("activity", t->activity->id),
@@ -192,6 +197,15 @@ static void totals_cb(void *ctx, const Rain__TotalsReply *reply)
 	relay_kick(t->relay);
 }
 
+/* A replica that is attached or promoted changes the incarnation under a
+ * connection that stays: the word given before is about another one, and it
+ * may be ours that is missing. */
+static void confirm_again(struct track *t)
+{
+	t->fence.confirmed_on = 0;
+	wait_then(t, FENCE_CONFIRM, AGAIN_MS);
+}
+
 /* ---- STAMP ---- */
 
 static void stamped(struct track *t)
@@ -243,7 +257,7 @@ static void stamp_cb(void *ctx, enum redis_outcome outcome,
 		return;
 	case STEP_WITNESS:
 		await_witness(t, reply);
-		wait_then(t, FENCE_TOTALS, AGAIN_MS);
+		confirm_again(t);
 		return;
 	case STEP_LOST:
 	case STEP_COUNTS:
@@ -318,6 +332,9 @@ void fence_step(struct track *t)
 	}
 	/* From here on only under the lease. */
 	if (!t->ours) {
+		if (f->needed) {
+			confirm_again(t);
+		}
 		return;
 	}
 	switch (f->phase) {

@@ -39,6 +39,7 @@ struct fence {
 	bool busy;             /* a question is in flight */
 	uint64_t due_ms;       /* loop time: no question before */
 	uint64_t confirmed_on; /* connection on which CONFIRM was answered */
+	uint64_t told_on;      /* the last one that was logged for */
 	uint64_t round;        /* connection that the evidence is gathered on */
 	uint64_t evidence;     /* the round of evidence.h that will do */
 	uint64_t claims;       /* the ledger's highest seq */

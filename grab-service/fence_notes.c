@@ -23,7 +23,7 @@ static void note(const struct track *t, struct buf *notes)
 		return;
 	}
 
-	if (f->until_ms > now && f->phase >= FENCE_TOTALS) {
+	if (f->until_ms > now) {
 		buf_printf(notes,
 			   "%s: waits up to %" PRIu64 " s for the grab-service "
 			   "%s… which served it before (%" PRIu64
