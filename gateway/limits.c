@@ -7,6 +7,7 @@
 #include <uthash.h>
 #include <utlist.h>
 
+#include "base/id.h"
 #include "base/rand.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/options.h"
@@ -22,13 +23,14 @@ struct limited_entry {
 	struct limited_entry *prev;
 	int64_t pins;
 	size_t key_len;
-	uint8_t key[];
+	uint8_t key[ID_MAX];
 };
 
 struct table {
 	uv_mutex_t lock; /* for all but the buckets */
 	struct limited_entry *entries;
-	struct limited_entry *idle; /* without pins, oldest first */
+	struct limited_entry *idle;  /* without pins, oldest first */
+	struct limited_entry *spare; /* of those forgotten, to be used again */
 	size_t count;
 	size_t max;
 	struct metric *gauge;
@@ -91,7 +93,12 @@ static void forget(struct table *t, struct limited_entry *e)
 	HASH_DELETE(hh, t->entries, e);
 	t->count--;
 	metric_add(t->gauge, -1);
-	free(e);
+	/* Users of a front come and go with every grab. */
+	if (t->spare == NULL) {
+		t->spare = e;
+	} else {
+		free(e);
+	}
 }
 
 static bool may_go(const struct limited_entry *e, int64_t now_ns)
@@ -152,8 +159,9 @@ static struct limited_entry *get(struct limits *l, struct table *t,
 	if (t->count >= t->max) {
 		return NULL;
 	}
-	e = xcalloc(1, sizeof(*e) + key.n);
-	e->key_len = key.n;
+	e = t->spare != NULL ? t->spare : xmalloc(sizeof(*e));
+	t->spare = NULL;
+	*e = (struct limited_entry){ .key_len = key.n };
 	memcpy(e->key, key.p, key.n);
 	HASH_ADD_KEYPTR_BYHASHVALUE(hh, t->entries, e->key, (unsigned)key.n,
 				    hash, e);
@@ -171,7 +179,7 @@ struct limited *limits_pin(struct limits *l, enum limit_table table,
 	struct table *t = &l->tables[table];
 	struct limited_entry *e;
 
-	check(key.n > 0);
+	check(key.n > 0 && key.n <= ID_MAX);
 	uv_mutex_lock(&t->lock);
 	e = get(l, t, key, now_ns);
 	if (e != NULL && e->pins++ == 0) {
@@ -261,6 +269,7 @@ void limits_free(struct limits *l)
 			forget(t, t->idle);
 		}
 		check(t->count == 0);
+		free(t->spare);
 		uv_mutex_destroy(&t->lock);
 	}
 	free(l);

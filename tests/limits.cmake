@@ -2,6 +2,7 @@
 c_test(token_bound unit SOURCES unit/test_token_bound.c LIBS token
        PkgConfig::libjwt)
 c_test(gateway_bucket unit SOURCES unit/test_gateway_bucket.c LIBS gateway_core)
+c_test(gateway_tables unit SOURCES unit/test_gateway_tables.c LIBS gateway_core)
 foreach(part limits crowd peers)
   c_test(gateway_${part} component
     SOURCES component/test_gateway_${part}.c lib/gateway_rig.c
