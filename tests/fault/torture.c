@@ -41,13 +41,14 @@ struct options {
 	const char *dir;
 	bool print; /* only the schedule */
 	bool keep;  /* the directory of a good run */
+	bool hold;  /* everything running after a violation, until Ctrl-C */
 };
 
 static void usage(FILE *out)
 {
 	fprintf(out,
 		"usage: fault_torture [--seed N] [--minutes M] [--rate N] "
-		"[--dir DIR] [--keep] [--print]\n"
+		"[--dir DIR] [--keep] [--hold] [--print]\n"
 		"RAIN_BIN names the folder of the programs, RAIN_SOURCE the "
 		"source tree\n");
 }
@@ -74,6 +75,10 @@ static bool parse(struct options *o, int argc, char **argv)
 		}
 		if (strcmp(argv[i], "--keep") == 0) {
 			o->keep = true;
+			continue;
+		}
+		if (strcmp(argv[i], "--hold") == 0) {
+			o->hold = true;
 			continue;
 		}
 		if (strcmp(argv[i], "--seed") == 0) {
@@ -142,6 +147,12 @@ static unsigned run(const struct options *o, const struct schedule *s,
 		       s->round_count, s->rounds[i].length_ms / 1000,
 		       s->rounds[i].fault_count);
 		ok = rounds_play(&r, &s->rounds[i]);
+	}
+	if (!ok && o->hold) {
+		printf("held in %s: look at it, then Ctrl-C\n", w->dir);
+		for (;;) {
+			world_turn(w);
+		}
 	}
 	world_stop(w);
 	watch_logs(&r.watch, w);
