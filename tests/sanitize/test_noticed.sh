@@ -18,6 +18,7 @@ noticed() {
 		{ [ "$wanted" = yes ] && ! grep -q LeakSanitizer "$out"; }; then
 		cat "$out"
 		echo "expected $what to fail: $wanted, it did: $found" >&2
+		echo "with ASAN_OPTIONS=${ASAN_OPTIONS:-}; CMakePresets.json has abort_on_error=1" >&2
 		exit 1
 	fi
 }
