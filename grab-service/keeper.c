@@ -271,6 +271,12 @@ static void settle_cb(void *ctx, const Rain__TotalsReply *totals)
 	struct track *t = ctx;
 
 	t->keeper.busy = false;
+	if (totals != NULL &&
+	    keeper_unheard(&t->keeper, totals->known, track_published(t))) {
+		log_warn("the ledger does not know what was published",
+			 log_str("activity", t->activity->id));
+		t->rewind = true;
+	}
 	if (totals != NULL && task_of(t) == KEEPER_SETTLE &&
 	    keeper_may_settle(&t->keeper.facts, totals)) {
 		run_step(t, BYTES("settled"),

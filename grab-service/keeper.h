@@ -50,10 +50,17 @@ struct keeper {
 	bool busy;       /* a question or a step is in flight */
 	uint64_t due_ms; /* loop time: nothing is done before */
 	struct keeper_facts facts;
-	uint64_t count_at; /* packets read so far */
-	int64_t cents;     /* and their sum */
-	bool told;         /* that something is in the way was logged */
+	uint64_t count_at;    /* packets read so far */
+	int64_t cents;        /* and their sum */
+	bool told;            /* that something is in the way was logged */
+	uint64_t unheard;     /* answers that the ledger does not know it */
+	uint64_t unheard_max; /* after so many it is published again */
 };
+
+/** Note an answer of the ledger: true if it should have heard of the activity
+ * long ago, so that Kafka has lost it and it is to be published again; after
+ * that not for twice as long. */
+bool keeper_unheard(struct keeper *k, bool known, bool published);
 
 struct track;
 

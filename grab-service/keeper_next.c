@@ -7,6 +7,9 @@
 
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 
+/* Answers that the ledger does not know it, one every keeper.ask. */
+enum { UNHEARD_MIN = 30, UNHEARD_MAX = 600 };
+
 enum keeper_task keeper_next(const struct keeper_facts *f, int64_t now_ms,
 			     int64_t grace_ms)
 {
@@ -49,4 +52,21 @@ bool keeper_may_settle(const struct keeper_facts *f,
 		return totals->funded_cents == totals->refunded_cents;
 	}
 	return totals->refund_done;
+}
+
+/* The worker asks for what is missing, but not for what it does not know. */
+bool keeper_unheard(struct keeper *k, bool known, bool published)
+{
+	if (known || !published || k->unheard_max == 0) {
+		k->unheard = 0;
+		k->unheard_max = UNHEARD_MIN;
+		return false;
+	}
+	if (++k->unheard < k->unheard_max) {
+		return false;
+	}
+	k->unheard = 0;
+	k->unheard_max = k->unheard_max * 2 < UNHEARD_MAX ? k->unheard_max * 2
+							  : UNHEARD_MAX;
+	return true;
 }

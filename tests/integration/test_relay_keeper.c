@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/grab_rig.h"
+#include "lib/kafka_read.h"
 #include "rain/gateway.pb-c.h"
 
 static struct grab_rig rig;
@@ -123,4 +124,30 @@ Test(relay_keeper, cancelled_is_settled_when_all_is_back)
 	rig_until_meta(&rig, "a", "state", "SETTLED");
 	rig_until_meta(&rig, "a", "unlinked", "1");
 	RUN_UNTIL(&rig.loop, set_size() == 0);
+}
+
+static void count(void *ctx, const rd_kafka_message_t *m)
+{
+	(void)m;
+	++*(int *)ctx;
+}
+
+/* Published, and the ledger has never heard of the activity: a topic was lost
+ * before anybody read it. */
+Test(relay_keeper, what_the_ledger_never_heard_of_is_published_again)
+{
+	int claims = 0;
+
+	lua_open(&rig.redis, "a", 3);
+	list_activity();
+	rig_service(&rig, 0, true, NULL);
+	rig_grab(&rig, 0, "a", "w", &got);
+	EXPECT("OK", &rig.redis, &lua_activity, "a", "close", "", "r");
+	rig_until_relay(&rig, "a", "claims", "1");
+	/* One lease, the rewind, and the lease after it. */
+	RUN_UNTIL(&rig.loop,
+		  strtol(rig_relay(&rig, "a", "generation"), NULL, 10) >= 3);
+	rig_until_relay(&rig, "a", "claims", "1");
+	kafka_read(rig_kafka(), rig.topic[1], RIG_PARTITIONS, count, &claims);
+	cr_assert_geq(claims, 2);
 }
