@@ -28,9 +28,10 @@ struct user {
 	int64_t not_after_ms; /* server time given with it */
 	uint64_t gateway;     /* which of them, modulo their number */
 	enum next next;
-	bool waiting; /* in the wheel */
-	bool tapping; /* a tap is under way */
-	bool leaving; /* done: the close is ours */
+	uint32_t away_ms; /* the gateway wants it to stay away so long */
+	bool waiting;     /* in the wheel */
+	bool tapping;     /* a tap is under way */
+	bool leaving;     /* done: the close is ours */
 	unsigned slot;
 	struct user *wheel_next;
 	struct user *wheel_prev;

@@ -178,7 +178,9 @@ static void on_error(struct app_client *c, uint64_t seq, const Rain__Error *m)
 	struct user *u = user_of(c);
 
 	(void)seq;
-	if (m->code != RAIN__ERROR_CODE__UNAVAILABLE) {
+	u->away_ms = m->retry_after_ms;
+	if (m->code != RAIN__ERROR_CODE__UNAVAILABLE &&
+	    m->code != RAIN__ERROR_CODE__TOO_FAST) {
 		char text[200];
 
 		snprintf(text, sizeof text, "the gateway says: %.*s",
@@ -204,7 +206,9 @@ static void on_close(struct app_client *c, int why)
 	if (u->tapping) {
 		u->attempt++;
 	}
-	crowd_wait(u, 50 + rand_below(500), NEXT_CONNECT);
+	crowd_wait(u, u->away_ms > 0 ? u->away_ms : 50 + rand_below(500),
+		   NEXT_CONNECT);
+	u->away_ms = 0;
 }
 
 static const struct app_client_ops ops = {
