@@ -35,16 +35,19 @@ static void raise_file_limit(void)
 {
 	struct rlimit limit;
 	rlim_t want = (rlim_t)options.connections_max + FILES_BESIDE;
+	rlim_t usable;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
 		return;
 	}
 	limit.rlim_cur = limit.rlim_max;
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
-	if (limit.rlim_max < want) {
+	/* The last twentieth is never given to apps, see gateway.c. */
+	usable = limit.rlim_max - limit.rlim_max / 20;
+	if (usable < want) {
 		options.connections_max =
-			limit.rlim_max > 2 * FILES_BESIDE
-				? (int64_t)limit.rlim_max - FILES_BESIDE
+			usable > 2 * FILES_BESIDE
+				? (int64_t)usable - FILES_BESIDE
 				: FILES_BESIDE;
 		log_warn("fewer open files are allowed than "
 			 "gateway.connections_max needs",
