@@ -14,6 +14,9 @@ enum admission admission_decide(const struct admission_view *v)
 	if (v->loop_in_flight >= v->loop_in_flight_max) {
 		return GATEWAY_FULL;
 	}
+	if (v->loop_in_flight >= v->window) {
+		return SERVICES_SLOW;
+	}
 	return ADMITTED;
 }
 

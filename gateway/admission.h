@@ -21,6 +21,7 @@ enum admission {
 	KEY_REMOVED,     /* DENIED */
 	CONNECTION_FULL, /* BUSY */
 	GATEWAY_FULL,    /* BUSY */
+	SERVICES_SLOW,   /* BUSY */
 };
 
 struct admission_view {
@@ -31,6 +32,7 @@ struct admission_view {
 	size_t in_flight_max;
 	size_t loop_in_flight; /* of the loop, with its share of the total */
 	size_t loop_in_flight_max;
+	size_t window; /* what the services answer in time, see window.h */
 };
 
 /** The first bound that v breaks, or ADMITTED. */

@@ -266,6 +266,7 @@ int loop_new(const struct gateway_options *options, struct limits *limits,
 	if (l->in_flight_max == 0) {
 		l->in_flight_max = 1;
 	}
+	window_init(&l->window, l->in_flight_max);
 	l->chance = (uint32_t)uv_hrtime();
 	l->limits = limits;
 	limit_rates_read(options, &l->rates);

@@ -19,6 +19,7 @@
 #include "gateway/retry_budget.h"
 #include "gateway/server_clock.h"
 #include "gateway/session.h"
+#include "gateway/window.h"
 
 struct gateway_loop {
 	uv_loop_t uv;
@@ -48,6 +49,7 @@ struct gateway_loop {
 	struct batcher batcher;
 	struct server_clock clock;
 	struct retry_budget budget;
+	struct window window;
 	uint64_t warned_ms; /* last warning about a service */
 	uint32_t chance;    /* spreads what apps wait */
 	bool draining;

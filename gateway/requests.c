@@ -48,6 +48,7 @@ static enum admission admission_of(struct session *s)
 		.in_flight_max = session_in_flight_max(s),
 		.loop_in_flight = l->alive,
 		.loop_in_flight_max = l->in_flight_max,
+		.window = l->window.size,
 	};
 
 	return admission_decide(&v);
@@ -123,6 +124,11 @@ static bool admit(struct session *s, uint64_t seq, enum request_kind kind)
 		gateway_refused(REFUSAL_IN_FLIGHT_TOTAL);
 		reply_status(s, seq, kind, busy(kind),
 			     "too many requests in flight");
+		return false;
+	case SERVICES_SLOW:
+		gateway_refused(REFUSAL_SLOW);
+		reply_status(s, seq, kind, busy(kind),
+			     "it would take too long");
 		return false;
 	}
 	return true;

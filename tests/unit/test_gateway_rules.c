@@ -7,6 +7,7 @@
 #include "gateway/retry_budget.h"
 #include "gateway/server_clock.h"
 #include "gateway/verdict.h"
+#include "gateway/window.h"
 #include "proto/proto_util.h"
 
 static const struct admission_view calm = {
@@ -16,6 +17,7 @@ static const struct admission_view calm = {
 	.in_flight_max = 2,
 	.loop_in_flight = 10,
 	.loop_in_flight_max = 20,
+	.window = 15,
 };
 
 Test(admission, each_bound_refuses_by_name)
@@ -31,6 +33,49 @@ Test(admission, each_bound_refuses_by_name)
 	v = calm;
 	v.loop_in_flight = 20;
 	cr_assert_eq(admission_decide(&v), GATEWAY_FULL);
+	v.loop_in_flight = 15;
+	cr_assert_eq(admission_decide(&v), SERVICES_SLOW);
+}
+
+/* F66: what the services do not answer in time is not taken. */
+Test(window, closes_while_answers_are_slow_and_opens_again)
+{
+	enum { MOST = 25000, SLOW = 250 };
+	uint64_t now = 1000;
+	struct window w;
+	size_t before;
+
+	window_init(&w, MOST);
+	cr_assert_eq(w.size, WINDOW_FIRST);
+	for (int i = 0; i < 3000; i++) {
+		window_done(&w, now, 20, SLOW, w.size, 100);
+	}
+	cr_assert_eq(w.size, MOST);
+	window_done(&w, now, 500, SLOW, 20000, 100);
+	cr_assert_eq(w.size, 15000, "by a quarter of what is out");
+	window_done(&w, now + 10, 500, SLOW, 20000, 100);
+	cr_assert_eq(w.size, 15000, "once in a round trip");
+	for (int i = 0; i < 100; i++) {
+		now += 500;
+		window_done(&w, now, 500, SLOW, w.size, 100);
+	}
+	cr_assert_eq(w.size, WINDOW_LEAST);
+	before = w.size;
+	window_done(&w, now, 20, SLOW, 10, 10);
+	cr_assert_eq(w.size, before, "nobody needs more");
+	for (int i = 0; i < 3000; i++) {
+		window_done(&w, now, 20, SLOW, w.size, 100);
+	}
+	cr_assert_eq(w.size, MOST);
+}
+
+Test(window, a_small_gateway_has_a_small_one)
+{
+	struct window w;
+
+	window_init(&w, 8);
+	window_done(&w, 1000, 500, 250, 8, 8);
+	cr_assert_eq(w.size, 8);
 }
 
 static void expect_not_after(int64_t asked, enum not_after want,
