@@ -95,7 +95,7 @@ static void call_end(struct dubbo_call *call, enum answer answer)
 	metric_add(&in_flight, -1);
 	metric_add(&answers[answer], 1);
 	if (!c->closed) {
-		stream_wrote(&c->stream);
+		dubbo_conn_wrote(c);
 	}
 	dubbo_conn_release(c);
 }

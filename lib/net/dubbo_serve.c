@@ -12,6 +12,7 @@ enum {
 	EVENT_MAX = 64,          /* Dubbo's own have at most 15 bytes */
 	NAME_SHOWN_MAX = 100,    /* of a stranger's text in our answers */
 	REPLIES_SLACK = 1 << 20, /* queued beside two of the largest */
+	SLOW_BYTES = 1 << 20,    /* queued: nothing more is asked of us */
 };
 
 /* ---- Refusals ---- */
@@ -25,7 +26,7 @@ static void refuse(struct dubbo_conn *c, const struct dubbo_header *h,
 	if (h->two_way && out != NULL) {
 		dubbo_reply_error(out, h->id, h->serialization, status,
 				  buf_live(why));
-		stream_wrote(&c->stream);
+		dubbo_conn_wrote(c);
 	}
 	buf_close(why);
 }
@@ -174,6 +175,27 @@ static void request(struct dubbo_conn *c, const struct dubbo_header *h,
 
 /* ---- The connection ---- */
 
+/* A consumer that sends and does not read would be closed for what it has
+ * queued here, and all its calls be lost. As it is it only waits. */
+void dubbo_conn_wrote(struct dubbo_conn *c)
+{
+	stream_wrote(&c->stream);
+	if (!c->slow && !c->stream.closing && c->stream.queued > SLOW_BYTES) {
+		c->slow = true;
+		stream_pause(&c->stream);
+		dubbo_server_watch_slow(c->server);
+	}
+}
+
+bool dubbo_conn_slow(struct dubbo_conn *c)
+{
+	if (c->slow && !c->closed && c->stream.queued <= SLOW_BYTES / 2) {
+		c->slow = false;
+		stream_resume(&c->stream);
+	}
+	return c->slow && !c->closed;
+}
+
 void dubbo_conn_release(struct dubbo_conn *c)
 {
 	struct dubbo_server *s = c->server;
@@ -234,7 +256,7 @@ static size_t on_data(struct stream *s, struct bytes data)
 	struct dubbo_conn *c = container_of(s, struct dubbo_conn, stream);
 	size_t done = 0;
 
-	while (!s->closing) {
+	while (!s->closing && !c->slow) {
 		struct bytes rest = { data.p + done, data.n - done };
 		struct dubbo_header h;
 		struct bytes body;

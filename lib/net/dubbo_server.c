@@ -16,6 +16,7 @@ enum {
 	 * when they had ample time to hear of it. */
 	DRAIN_QUIET_MS = 50,
 	DRAIN_HEARD_MS = 1000,
+	SLOW_LOOK_MS = 10,
 	IDLE_LOOKS = 4, /* in the time that a connection may be silent */
 };
 
@@ -51,6 +52,29 @@ static void idle_cb(uv_timer_t *timer)
 	}
 }
 
+static void slow_cb(uv_timer_t *timer)
+{
+	struct dubbo_server *s = timer->data;
+	struct dubbo_conn *c;
+	bool slow = false;
+
+	DL_FOREACH(s->conns, c)
+	{
+		slow = dubbo_conn_slow(c) || slow;
+	}
+	if (!slow) {
+		(void)uv_timer_stop(timer);
+	}
+}
+
+void dubbo_server_watch_slow(struct dubbo_server *s)
+{
+	if (!s->freeing && !uv_is_active((uv_handle_t *)&s->slow)) {
+		(void)uv_timer_start(&s->slow, slow_cb, SLOW_LOOK_MS,
+				     SLOW_LOOK_MS);
+	}
+}
+
 int dubbo_server_new(struct stream_hub *hub,
 		     const struct dubbo_server_options *options,
 		     const struct dubbo_interface *interfaces,
@@ -80,9 +104,11 @@ int dubbo_server_new(struct stream_hub *hub,
 	s->address = xstrndup(address, strlen(address));
 	check(uv_timer_init(loop, &s->idle) == 0);
 	check(uv_timer_init(loop, &s->drain) == 0);
+	check(uv_timer_init(loop, &s->slow) == 0);
 	s->idle.data = s;
 	s->drain.data = s;
-	s->handles = 2;
+	s->slow.data = s;
+	s->handles = 3;
 	check(uv_timer_start(&s->idle, idle_cb, look_ms, look_ms) == 0);
 	uv_unref((uv_handle_t *)&s->idle);
 	*out = s;
@@ -187,4 +213,5 @@ void dubbo_server_free(struct dubbo_server *s)
 	}
 	uv_close((uv_handle_t *)&s->idle, closed_cb);
 	uv_close((uv_handle_t *)&s->drain, closed_cb);
+	uv_close((uv_handle_t *)&s->slow, closed_cb);
 }

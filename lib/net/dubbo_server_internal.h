@@ -14,6 +14,7 @@ struct dubbo_conn {
 	struct dubbo_cutter cutter;
 	size_t calls; /* of this connection, not answered yet */
 	bool closed;  /* freed once calls is 0 */
+	bool slow;    /* not read until it has read our answers */
 	struct dubbo_conn *prev;
 	struct dubbo_conn *next;
 };
@@ -40,6 +41,7 @@ struct dubbo_server {
 	uint64_t next_event_id;
 	uv_timer_t idle;  /* looks for silent connections */
 	uv_timer_t drain; /* looks whether the drain is complete */
+	uv_timer_t slow;  /* looks at slow connections, while there are some */
 	uint64_t drain_start_ms;
 	void (*drained)(void *ctx); /* NULL unless draining */
 	void *drained_ctx;
@@ -54,6 +56,10 @@ struct dubbo_server {
 void dubbo_conn_start(struct dubbo_server *s, int fd);
 /** Tell the peer to send no new calls. */
 void dubbo_conn_readonly(struct dubbo_conn *c);
+/** Something was written: if its peer does not read, it is not read. */
+void dubbo_conn_wrote(struct dubbo_conn *c);
+/** Read it again, if it has caught up; whether it is still slow. */
+bool dubbo_conn_slow(struct dubbo_conn *c);
 /** Free it if it is closed and every call is answered. */
 void dubbo_conn_release(struct dubbo_conn *c);
 
@@ -73,6 +79,8 @@ void dubbo_count_turned_away(void);
 
 /* ---- dubbo_server.c ---- */
 
+/** A connection is slow: look at it again soon. */
+void dubbo_server_watch_slow(struct dubbo_server *s);
 /** Something ended: free the server if it was the last. */
 void dubbo_server_release(struct dubbo_server *s);
 

@@ -257,6 +257,38 @@ Test(dubbo_server, draining_says_readonly_and_finishes_what_is_in_flight)
 	end();
 }
 
+/* F59 for consumers: 40 MB of answers to one that reads late. It is not closed
+ * for it, what it asks waits. */
+Test(dubbo_server, a_consumer_that_reads_late_is_asked_to_wait)
+{
+	enum { ASKS = 400 };
+	int before;
+
+	begin_plain();
+	stream_pause(&peer.stream);
+	before = service.handled;
+	for (int i = 0; i < ASKS; i++) {
+		ask((uint64_t)i, "big");
+	}
+	RUN_UNTIL(&loop, service.handled > before);
+	for (int i = 0; i < 100; i++) {
+		uv_run(&loop, UV_RUN_NOWAIT);
+	}
+	cr_assert(!peer.closed);
+	cr_assert_lt(service.handled, ASKS / 2);
+	stream_resume(&peer.stream);
+	for (int i = 0; i < ASKS; i++) {
+		struct buf body;
+		struct dubbo_header h = peer_frame(&peer, &body);
+
+		cr_assert_eq(h.id, (uint64_t)i);
+		buf_close(&body);
+	}
+	cr_assert_eq(service.handled, before + ASKS);
+	still_serves();
+	end();
+}
+
 Test(dubbo_server, an_address_in_use_is_an_error)
 {
 	struct dubbo_server_options o = server_options("127.0.0.1:0");
