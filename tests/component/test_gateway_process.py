@@ -22,7 +22,8 @@ SOON_S = 60
 SKIPPED = 77
 
 # The fields of ServerMessage, as far as they are asked for here.
-HELLO_REPLY, PONG, ERROR = 2, 7, 8
+HELLO_REPLY, GRAB_REPLY, PONG, ERROR = 2, 3, 7, 8
+DENIED, BUSY = 9, 11
 UNAVAILABLE, TOO_FAST = 9, 10
 
 
@@ -229,10 +230,10 @@ def files():
 
 # ---- SIGHUP ----
 
-def token(keys):
+def token(keys, *more):
     return subprocess.run(
         [os.path.join(BIN, "rainctl"), "--set", "gateway.keys=" + keys, "token",
-         "alice"], check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+         "alice", *more], check=True, stdout=subprocess.PIPE).stdout.decode().strip()
 
 
 def reload():
@@ -268,6 +269,15 @@ def reload():
             signed = token(keys)
             alice = App(g.port).hello(signed)
             alice.expect(HELLO_REPLY)
+            # F21: one that was given out for another room.
+            bound = App(g.port).hello(token(keys, "--activity", "quiz"))
+            bound.expect(HELLO_REPLY)
+            statuses = []
+            for activity in (b"quiz", b"other"):
+                bound.send(3, field(1, activity))
+                statuses.append(bound.expect(GRAB_REPLY)[1])
+            if statuses != [BUSY, DENIED]:
+                sys.exit(f"a token for one activity gets {statuses}")
             # What stands in the place of the key file is a trap.
             os.unlink(keys)
             os.mkfifo(keys)
