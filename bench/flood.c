@@ -265,10 +265,16 @@ void flood_on_error(struct app_client *client, uint64_t seq,
 {
 	struct flood_connection *c = client->ctx;
 	uint64_t due_us;
+	struct flood_user *u;
 
 	(void)m;
-	if (seq != 0 && take_tap(c, seq, &due_us) != NULL) {
-		c->flood->errors++;
+	u = seq != 0 ? take_tap(c, seq, &due_us) : NULL;
+	if (u == NULL) {
+		return;
+	}
+	c->flood->errors++;
+	if (u->unsure) {
+		flood_tap_later(c->flood, u, AGAIN_MS);
 	}
 }
 

@@ -123,9 +123,33 @@ word_status() {
 
 # One closed loop through one gateway: 50 connections carry 200,000 users, 32
 # grabs in flight on each, for 100,000 packets. Absolute numbers of this machine.
+# bench_overload: the best rate of a closed loop, then three times that from
+# people who do not wait, in turn.
+bench_overload() {
+	for round in 1 2 3; do
+		best=$("$bin/flood" "$gateway" "$dir/keys" bench in_flight=100 \
+			users=300000 seconds=4 | useful_per_second)
+		kept=$("$bin/flood" "$gateway" "$dir/keys" bench \
+			rate=$((best * 3)) users=300000 seconds=5 |
+			useful_per_second)
+		say "$best a second at best, $kept when $((best * 3)) are asked for: $((kept * 100 / best)) %"
+	done
+}
+
+useful_per_second() {
+	python3 -c '
+import json, sys
+print(json.load(sys.stdin)["useful_per_second"])'
+}
+
 word_bench() {
+	overload=
+	if [ "${1:-}" = overload ]; then
+		overload=1
+		shift
+	fi
 	no_arguments bench "$@"
-	programs="$programs tapper"
+	programs="$programs tapper flood"
 	stack_up
 	printf '[activity]\nsponsor = sponsor:bench\ntotal = 200000.00\npackets = 100000\n' \
 		>"$dir/bench.ini"
@@ -133,7 +157,11 @@ word_bench() {
 		# shellcheck disable=SC2086 # words
 		"$bin/rainctl" --config "$dir/rainctl.ini" activity $step
 	done
-	"$bin/tapper" front "$gateway" "$dir/keys" bench 50 200000
+	if [ -n "$overload" ]; then
+		bench_overload
+	else
+		"$bin/tapper" front "$gateway" "$dir/keys" bench 50 200000
+	fi
 	"$bin/rainctl" --config "$dir/rainctl.ini" activity close bench
 	"$bin/rainctl" --config "$dir/rainctl.ini" books bench --wait 120
 	trap - EXIT
