@@ -10,7 +10,7 @@
 #include "rain/ledger_service.pb-c.h"
 
 enum {
-	ARENA_MAX = 256 * 1024,
+	ARENA_MAX = 64 * 1024,
 	MESSAGE_TEXT_MAX = 512,
 	RETRY_MS = 50,
 	COUNT_MAX = 100, /* packets of a plan that are worked out */
