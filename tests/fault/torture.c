@@ -39,16 +39,17 @@ struct options {
 	uint64_t minutes;
 	uint64_t rate;
 	const char *dir;
-	bool print; /* only the schedule */
-	bool keep;  /* the directory of a good run */
-	bool hold;  /* everything running after a violation, until Ctrl-C */
+	const char *target; /* only what has this in its name; NULL: all */
+	bool print;         /* only the schedule */
+	bool keep;          /* the directory of a good run */
+	bool hold; /* everything running after a violation, until Ctrl-C */
 };
 
 static void usage(FILE *out)
 {
 	fprintf(out,
 		"usage: fault_torture [--seed N] [--minutes M] [--rate N] "
-		"[--dir DIR] [--keep] [--hold] [--print]\n"
+		"[--target TEXT] [--dir DIR] [--keep] [--hold] [--print]\n"
 		"RAIN_BIN names the folder of the programs, RAIN_SOURCE the "
 		"source tree\n");
 }
@@ -88,6 +89,9 @@ static bool parse(struct options *o, int argc, char **argv)
 			     o->minutes > 0;
 		} else if (strcmp(argv[i], "--rate") == 0) {
 			ok = number(value, 100000, &o->rate) && o->rate > 0;
+		} else if (strcmp(argv[i], "--target") == 0) {
+			o->target = value;
+			ok = value != NULL;
 		} else if (strcmp(argv[i], "--dir") == 0) {
 			o->dir = value;
 			ok = value != NULL && strlen(value) < DIR_BYTES;
@@ -97,6 +101,25 @@ static bool parse(struct options *o, int argc, char **argv)
 		i++;
 	}
 	return ok;
+}
+
+/* Leave only the faults of what has text in its name. */
+static void narrow(struct schedule *s, const char *text)
+{
+	for (size_t i = 0; text != NULL && i < s->round_count; i++) {
+		struct round *r = &s->rounds[i];
+		size_t kept = 0;
+
+		for (size_t k = 0; k < r->fault_count; k++) {
+			const struct fault *f = &r->faults[k];
+
+			if (strstr(fault_target_name(f->kind, f->target),
+				   text) != NULL) {
+				r->faults[kept++] = *f;
+			}
+		}
+		r->fault_count = kept;
+	}
 }
 
 static void print_schedule(const struct schedule *s)
@@ -211,6 +234,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	schedule_make(&s, o.seed, o.minutes);
+	narrow(&s, o.target);
 	if (o.print) {
 		print_schedule(&s);
 		schedule_free(&s);
