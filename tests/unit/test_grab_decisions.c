@@ -206,7 +206,38 @@ Test(track, renews_at_half_life_before_all_else)
 	cr_assert_eq(track_decide(&v), TRACK_READ);
 }
 
+/* Whoever holds the lease: the cursors go back first. */
+Test(track, goes_back_when_kafka_lost_a_topic)
+{
+	struct track_view v = { .rewind = true, .ours = true, .wanted = true };
+
+	cr_assert_neq(track_decide(&v), TRACK_REWIND);
+	v.due = true;
+	cr_assert_eq(track_decide(&v), TRACK_REWIND);
+	v.ours = false;
+	cr_assert_eq(track_decide(&v), TRACK_REWIND);
+}
+
 /* ---- the keeper ---- */
+
+Test(keeper, publishes_again_what_the_ledger_does_not_know_for_long)
+{
+	struct keeper k = { 0 };
+	int first = 0;
+	int second = 0;
+
+	while (!keeper_unheard(&k, false, true)) {
+		first++;
+	}
+	while (!keeper_unheard(&k, false, true)) {
+		second++;
+	}
+	cr_assert_gt(first, 20);
+	cr_assert_gt(second, first);
+	cr_assert_not(keeper_unheard(&k, true, true));
+	cr_assert_eq(k.unheard, 0);
+	cr_assert_not(keeper_unheard(&k, false, false));
+}
 
 #define DAY INT64_C(86400000)
 

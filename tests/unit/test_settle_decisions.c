@@ -1,6 +1,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "base/amount.h"
 #include "settle-worker/settle.h"
 
 static struct settle_claim payable(void)
@@ -255,4 +256,22 @@ Test(gap, is_behind_the_last_whole_seq)
 	cr_assert_eq(settle_gap(&b), 2);
 	b = (struct settle_books){ .final_claims = -1 };
 	cr_assert_eq(settle_gap(&b), -1);
+}
+
+Test(settle, the_books_hold_only_so_much)
+{
+	struct settle_books b = { 0 };
+	int64_t most = AMOUNT_MAX_CENTS;
+
+	cr_assert(settle_fundable(&b, 0, most, most));
+	cr_assert(settle_fundable(&b, most - SETTLE_BALANCE_MAX, most, 1));
+	cr_assert_not(
+		settle_fundable(&b, most - SETTLE_BALANCE_MAX - 1, most, 1));
+	b.funded_cents = most - 5;
+	cr_assert(settle_fundable(&b, 0, 5, 1));
+	cr_assert_not(settle_fundable(&b, 0, 6, 1));
+	b.funded_packets = most;
+	cr_assert_not(settle_fundable(&b, 0, 1, 1));
+	cr_assert(settle_creditable(SETTLE_BALANCE_MAX - 1, 1));
+	cr_assert_not(settle_creditable(SETTLE_BALANCE_MAX, 1));
 }
