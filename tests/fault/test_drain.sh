@@ -1,16 +1,7 @@
 # Services are stopped, reloaded and killed while people tap: what was accepted
 # is answered, nobody is left without a word, and the books are exact.
 . "$RAIN_SOURCE/tests/e2e/lib.sh"
-
-# report NAME.FIELD...: a number out of the flood's report.
-report() {
-	python3 -c '
-import json, sys
-v = json.load(open(sys.argv[1]))
-for part in sys.argv[2].split("."):
-    v = v.get(part, 0)
-print(v)' "$dir/flood.json" "$1"
-}
+. "$RAIN_SOURCE/tests/fault/flood.sh"
 
 # flood ARGUMENT...: people tap until flood_ends.
 flood() {
@@ -40,9 +31,8 @@ flood_ends() {
 		cat "$dir/flood.log"
 		wrong "the flood to end well"
 	}
-	for never in unanswered unresolved strange waits_missing; do
-		expect "$never" "$(report $never)" 0 || cat "$dir/flood.json"
-	done
+	flood_read
+	never unanswered unresolved strange waits_missing
 	say "$1: $(report answers) answers, p99 $(report executed_ms.p99) ms," \
 		"$(report statuses.BUSY) BUSY, $(report statuses.PENDING)" \
 		"PENDING, $(report closed) closed, $(report lost) lost with them"
@@ -62,16 +52,6 @@ drained() {
 again() {
 	launch "$1" "$bin/$2" --config "$dir/$1.ini"
 	ctl doctor --quiet --wait 30 >/dev/null || wrong "$1 to serve again"
-}
-
-# metric ADDRESS LINE: its value.
-metric() {
-	python3 -c '
-import sys, urllib.request
-page = urllib.request.urlopen("http://" + sys.argv[1] + "/metrics").read()
-print(sum(int(float(line.rsplit(" ", 1)[1]))
-          for line in page.decode().splitlines()
-          if line.startswith(sys.argv[2])))' "$1" "$2"
 }
 
 topic_prefix=drain.$$.$(date +%N)
@@ -135,9 +115,7 @@ for name in rain-gateway rain-gateway-2 grab-service settle-worker; do
 		wrong "$name to reload"
 done
 flood_ends "grab-services and settle-worker drained, all reloaded"
-for never in closed lost errors statuses.BUSY statuses.PENDING; do
-	expect "$never" "$(report $never)" 0
-done
+never closed lost errors statuses.BUSY statuses.PENDING
 
 # A gateway says that it stops, answers what it has, and closes; its users go
 # to the other.
