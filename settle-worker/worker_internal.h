@@ -59,7 +59,8 @@ struct worker {
 	char group[64];
 	struct kafka_consumer *consumer; /* NULL while there is none */
 	struct kafka_producer *producer;
-	char cluster_id[64];
+	char cluster_id[64];    /* "" until partitions were placed */
+	char cluster_heard[64]; /* of WORKER_PLACE */
 
 	uv_work_t work;
 	enum worker_job job;

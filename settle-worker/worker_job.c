@@ -11,17 +11,18 @@ enum { CLUSTER_TIMEOUT_MS = 5000 };
 
 static int place(struct worker *w)
 {
-	if (w->cluster_id[0] == '\0') {
+	if (w->cluster_heard[0] == '\0') {
 		char *id = kafka_consumer_cluster_id(w->consumer,
 						     CLUSTER_TIMEOUT_MS);
 
 		if (id == NULL) {
 			return ERR_NOT_READY;
 		}
-		(void)snprintf(w->cluster_id, sizeof w->cluster_id, "%s", id);
+		(void)snprintf(w->cluster_heard, sizeof w->cluster_heard, "%s",
+			       id);
 		free(id);
 	}
-	return ledger_positions(w->ledger, bytes_str(w->cluster_id),
+	return ledger_positions(w->ledger, bytes_str(w->cluster_heard),
 				w->positions, w->position_count);
 }
 
@@ -51,6 +52,8 @@ static void placed(struct worker *w)
 {
 	rd_kafka_topic_partition_list_t *list = w->placing;
 
+	/* Here, where whoever asks for it reads it too. */
+	memcpy(w->cluster_id, w->cluster_heard, sizeof w->cluster_id);
 	w->placing = NULL;
 	for (int i = 0; i < list->cnt; i++) {
 		int64_t next = w->positions[i].next_offset;

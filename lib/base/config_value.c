@@ -221,10 +221,10 @@ void config_value_allowed(const struct config_key *key, struct buf *out)
 /* A letter of a key's name as it stands in a variable's. */
 static char env_letter(char c)
 {
-	if (c >= 'a' && c <= 'z') {
-		return (char)(c - 'a' + 'A');
+	if (c == '.' || c == '-') {
+		return '_';
 	}
-	return c == '.' || c == '-' ? '_' : c;
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
 void config_env_name(const char *name, char out[CONFIG_ENV_MAX])
