@@ -3,9 +3,10 @@
  * long they take. Pure.
  *
  * What is taken beyond what can be done only waits, here or there, until
- * nobody wants the answer any more. So when answers take longer than half of
- * what a call may take, fewer are taken, and the rest is BUSY at once; while
- * answers come in time the window opens again.
+ * nobody wants the answer any more. So when answers take nearly as long as a
+ * call may take, fewer are taken, and the rest is BUSY at once; while answers
+ * come in time the window opens again. An activity that is overloaded alone
+ * does not get there: its grab-service refuses what would wait for so long.
  */
 #ifndef GATEWAY_WINDOW_H
 #define GATEWAY_WINDOW_H
