@@ -1,6 +1,6 @@
 # The real programs under ThreadSanitizer: four loops in the gateway, two
-# grab-services, rain, scrapes of metrics, reloads, a kill -9 and a drain in the
-# middle of it. Any report in a log fails.
+# grab-services, rain, scrapes of metrics, reloads, kills, drains and a Redis
+# that was restarted in the middle of it. Any report in a log fails.
 #
 # With addresses at random, newer kernels put things where the runtime of older
 # compilers expects none.
@@ -95,6 +95,15 @@ stack_service grab-service
 stop_pid rain-gateway "$dir/rain-gateway.pid" 30
 stack_service rain-gateway
 until_true 60 claims_above 2200 || wrong "2200 claims within 60 s"
+say "restart of settle-worker, kill -9 of Redis"
+stop_pid settle-worker "$dir/settle-worker.pid" 30
+stack_service settle-worker
+kill_hard redis
+stack_redis
+claims_again() {
+	claims_above 2500 2>/dev/null
+}
+until_true 60 claims_again || wrong "2500 claims within 60 s"
 reload
 wait $quiz || {
 	cat "$dir/report" "$dir/quiz.log"
