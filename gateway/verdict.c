@@ -64,8 +64,6 @@ void verdict_reply(const Rain__GrabReply *in, bool earlier, uint32_t retry_ms,
 	bool packet = in->red_packet != NULL &&
 		      in->red_packet->red_packet_id.len > 0 &&
 		      in->red_packet->amount_cents > 0;
-	bool refused = in->status == RAIN__STATUS__BUSY ||
-		       in->status == RAIN__STATUS__RATE_LIMITED;
 
 	rain__grab_reply__init(out);
 	out->status = in->status;
@@ -73,7 +71,7 @@ void verdict_reply(const Rain__GrabReply *in, bool earlier, uint32_t retry_ms,
 	if (in->status == RAIN__STATUS__STATUS_UNSPECIFIED ||
 	    protobuf_c_enum_descriptor_get_value(&rain__status__descriptor,
 						 (int)in->status) == NULL ||
-	    won != packet || (refused && earlier)) {
+	    won != packet || (earlier && waits(in->status))) {
 		out->status = RAIN__STATUS__PENDING;
 	} else if (won) {
 		out->red_packet = in->red_packet;

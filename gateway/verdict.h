@@ -25,9 +25,10 @@ enum verdict verdict_of(enum dubbo_outcome outcome,
  * The reply that an app gets for a service's: a packet only with WON and
  * ALREADY_GRABBED and never without, no status that this gateway does not
  * know, no text longer than 512 bytes. What contradicts itself is PENDING.
- * earlier: another call with this grab may have been executed, so BUSY and
- * RATE_LIMITED, which say that it was not, become PENDING. out borrows from
- * in; retry_ms is used where a wait is due and in has none.
+ * earlier: another call with this grab may have been executed, or still will
+ * be, once the activity opens or goes on. So what says that it was not, and is
+ * not for good, becomes PENDING. out borrows from in; retry_ms is used where a
+ * wait is due and in has none.
  */
 void verdict_reply(const Rain__GrabReply *in, bool earlier, uint32_t retry_ms,
 		   Rain__GrabReply *out);

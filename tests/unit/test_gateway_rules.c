@@ -171,6 +171,16 @@ Test(verdict, after_a_lost_call_nobody_is_told_that_nothing_happened)
 		     RAIN__STATUS__PENDING);
 	cr_assert_eq(reply_of(RAIN__STATUS__RATE_LIMITED, true, NULL).status,
 		     RAIN__STATUS__PENDING);
+	/* A call that lies with a grab-service that stands still is executed
+	 * when that goes on, and the activity may have been resumed by then. */
+	cr_assert_eq(reply_of(RAIN__STATUS__PAUSED, false, NULL).status,
+		     RAIN__STATUS__PAUSED);
+	cr_assert_eq(reply_of(RAIN__STATUS__PAUSED, true, NULL).status,
+		     RAIN__STATUS__PENDING);
+	cr_assert_eq(reply_of(RAIN__STATUS__NOT_STARTED, true, NULL).status,
+		     RAIN__STATUS__PENDING);
+	cr_assert_eq(reply_of(RAIN__STATUS__NOT_YET, true, NULL).status,
+		     RAIN__STATUS__PENDING);
 	cr_assert_eq(reply_of(RAIN__STATUS__SOLD_OUT, true, NULL).status,
 		     RAIN__STATUS__SOLD_OUT);
 }
