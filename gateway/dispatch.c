@@ -4,9 +4,9 @@
 
 #include "gateway/hello.h"
 #include "gateway/loop.h"
-#include "gateway/pace.h"
 #include "gateway/reply.h"
 #include "gateway/requests.h"
+#include "gateway/throttle.h"
 #include "proto/proto_util.h"
 
 enum { ARENA_MAX = 64 * 1024 }; /* a good message needs some hundred bytes */
@@ -65,9 +65,9 @@ static bool welcome(struct session *s, const Rain__ClientMessage *m)
 	return true;
 }
 
-static void refuse_flood(struct session *s, const struct pace_hit *hit)
+static void refuse_flood(struct session *s, const struct throttle_hit *hit)
 {
-	struct pace_hit flood = {
+	struct throttle_hit flood = {
 		.why = REFUSAL_CONNECTION_FLOOD,
 		.message = "too many messages of this connection, for too long",
 		.retry_ms = hit->retry_ms + loop_spread(s->loop),
@@ -78,9 +78,9 @@ static void refuse_flood(struct session *s, const struct pace_hit *hit)
 
 /* A message that came too fast: a request is answered as one. */
 static void refuse_pace(struct session *s, const Rain__ClientMessage *m,
-			const struct pace_hit *hit)
+			const struct throttle_hit *hit)
 {
-	if (pace_flood(s)) {
+	if (throttle_flood(s)) {
 		refuse_flood(s, hit);
 		return;
 	}
@@ -133,7 +133,7 @@ static void take(struct session *s, const Rain__ClientMessage *m)
 
 /* No good one: what it would be answered, or that it came too fast. */
 static void refuse_garbage(struct session *s, bool too_fast,
-			   const struct pace_hit *hit)
+			   const struct throttle_hit *hit)
 {
 	Rain__ClientMessage none = RAIN__CLIENT_MESSAGE__INIT;
 
@@ -148,8 +148,8 @@ static void refuse_garbage(struct session *s, bool too_fast,
 
 void dispatch(struct session *s, struct bytes body)
 {
-	struct pace_hit hit;
-	bool too_fast = !pace_message(s, &hit);
+	struct throttle_hit hit;
+	bool too_fast = !throttle_message(s, &hit);
 	Rain__ClientMessage *m = proto_unpack(&rain__client_message__descriptor,
 					      body, ARENA_MAX);
 
@@ -159,7 +159,7 @@ void dispatch(struct session *s, struct bytes body)
 	}
 	if (!welcome(s, m)) {
 		/* It was told why; a flood of such messages ends as well. */
-		if (too_fast && pace_flood(s)) {
+		if (too_fast && throttle_flood(s)) {
 			refuse_flood(s, &hit);
 		}
 	} else if (too_fast) {

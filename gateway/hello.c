@@ -3,8 +3,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "gateway/loop.h"
-#include "gateway/pace.h"
 #include "gateway/reply.h"
+#include "gateway/throttle.h"
 #include "proto/proto_util.h"
 
 /* Only in development: a token of the form of a user id is one. No JWT is as
@@ -33,7 +33,7 @@ static int identify(const struct gateway_loop *l, struct bytes token,
 
 /* Its token was not looked at; one that it has is not lost. */
 static void refuse_pace(struct session *s, uint64_t seq,
-			const struct pace_hit *hit)
+			const struct throttle_hit *hit)
 {
 	if (s->state == SESSION_GREETING) {
 		session_end_after(s, seq, RAIN__ERROR_CODE__TOO_FAST, hit);
@@ -48,7 +48,7 @@ void hello_take(struct session *s, uint64_t seq, const Rain__Hello *m)
 {
 	struct token_claims claims;
 	const char *why = "";
-	struct pace_hit hit;
+	struct throttle_hit hit;
 	struct bytes user;
 
 	if (m->protocol != 1) {
@@ -57,7 +57,7 @@ void hello_take(struct session *s, uint64_t seq, const Rain__Hello *m)
 			    "this gateway speaks protocol 1 only");
 		return;
 	}
-	if (!pace_hello(s, &hit)) {
+	if (!throttle_hello(s, &hit)) {
 		refuse_pace(s, seq, &hit);
 		return;
 	}

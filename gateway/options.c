@@ -136,11 +136,11 @@ const struct config_key gateway_option_keys[] = {
 	     "or leave a gateway that stops"),
 	NUMBER("limit.users_max", CONFIG_INT, users_max, "100000", 1, 10000000,
 	       "users remembered by their limit, beside those connected; "
-	       "above: BUSY"),
+	       "above: RATE_LIMITED"),
 	NUMBER("limit.addresses_max", CONFIG_INT, addresses_max, "20000", 1,
 	       10000000, "the same of addresses; above: turned away"),
 	NUMBER("limit.activities_max", CONFIG_INT, activities_max, "1000", 1,
-	       10000000, "the same of activities; above: BUSY"),
+	       10000000, "the same of activities; above: RATE_LIMITED"),
 	{ 0 },
 };
 

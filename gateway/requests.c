@@ -4,8 +4,8 @@
 #include "gateway/admission.h"
 #include "gateway/ask.h"
 #include "gateway/loop.h"
-#include "gateway/pace.h"
 #include "gateway/reply.h"
+#include "gateway/throttle.h"
 #include "proto/proto_util.h"
 
 static bool bad(struct session *s, uint64_t seq, const char *message)
@@ -76,7 +76,7 @@ static bool check_scope(struct session *s, uint64_t seq, enum request_kind kind,
 }
 
 static bool too_fast(struct session *s, uint64_t seq, enum request_kind kind,
-		     const struct pace_hit *hit)
+		     const struct throttle_hit *hit)
 {
 	gateway_refused(hit->why);
 	reply_too_fast(s, seq, kind, hit->message, hit->retry_ms);
@@ -86,17 +86,18 @@ static bool too_fast(struct session *s, uint64_t seq, enum request_kind kind,
 static bool admit_user(struct session *s, uint64_t seq, enum request_kind kind,
 		       struct bytes user)
 {
-	struct pace_hit hit;
+	struct throttle_hit hit;
 
-	return pace_user(s, user, &hit) || too_fast(s, seq, kind, &hit);
+	return throttle_user(s, user, &hit) || too_fast(s, seq, kind, &hit);
 }
 
 static bool admit_activity(struct session *s, uint64_t seq,
 			   enum request_kind kind, struct bytes activity)
 {
-	struct pace_hit hit;
+	struct throttle_hit hit;
 
-	return pace_activity(s, activity, &hit) || too_fast(s, seq, kind, &hit);
+	return throttle_activity(s, activity, &hit) ||
+	       too_fast(s, seq, kind, &hit);
 }
 
 static bool admit(struct session *s, uint64_t seq, enum request_kind kind)

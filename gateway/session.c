@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "gateway/dispatch.h"
 #include "gateway/loop.h"
-#include "gateway/pace.h"
 #include "gateway/reply.h"
+#include "gateway/throttle.h"
 #include "proto/frame.h"
 
 static struct session *of_stream(struct stream *s)
@@ -136,7 +136,7 @@ static void on_close(struct stream *stream, int why)
 	abandon_requests(s);
 	set_state(s, SESSION_ENDING);
 	memory_free(&s->memory);
-	pace_release(s);
+	throttle_release(s);
 	free(s->only);
 	free(s);
 	loop_session_gone(l);
@@ -236,7 +236,7 @@ void session_end(struct session *s, uint64_t seq, Rain__ErrorCode code,
 		 enum refusal why, const char *message)
 {
 	bool comes_again = code == RAIN__ERROR_CODE__UNAVAILABLE;
-	struct pace_hit hit = {
+	struct throttle_hit hit = {
 		.why = why,
 		.retry_ms = comes_again ? loop_spread(s->loop) : 0,
 		.message = message,
@@ -246,7 +246,7 @@ void session_end(struct session *s, uint64_t seq, Rain__ErrorCode code,
 }
 
 void session_end_after(struct session *s, uint64_t seq, Rain__ErrorCode code,
-		       const struct pace_hit *hit)
+		       const struct throttle_hit *hit)
 {
 	if (s->state == SESSION_ENDING) {
 		return;

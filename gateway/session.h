@@ -18,7 +18,7 @@
 #include "token/token.h"
 
 struct gateway_loop;
-struct pace_hit;
+struct throttle_hit;
 
 enum session_state { SESSION_GREETING, SESSION_SERVING, SESSION_ENDING };
 
@@ -74,7 +74,7 @@ void session_end(struct session *s, uint64_t seq, Rain__ErrorCode code,
 		 enum refusal why, const char *message);
 /** The same, and tell it to wait so long before it comes again. */
 void session_end_after(struct session *s, uint64_t seq, Rain__ErrorCode code,
-		       const struct pace_hit *hit);
+		       const struct throttle_hit *hit);
 
 /** A request of s was answered: if the gateway is draining and it was the
  * last one, s ends. */

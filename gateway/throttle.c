@@ -1,4 +1,4 @@
-#include "gateway/pace.h"
+#include "gateway/throttle.h"
 
 #include "gateway/loop.h"
 
@@ -12,7 +12,7 @@ static int64_t now_ns(const struct session *s)
 /* The time until a bucket has a token. Where many share it, that token will
  * be another's: they wait at least as long as for anything. */
 static bool hit_after(struct session *s, int64_t wait_ns, bool shared,
-		      struct pace_hit *hit)
+		      struct throttle_hit *hit)
 {
 	int64_t ms = (wait_ns + NS_PER_MS - 1) / NS_PER_MS;
 
@@ -26,14 +26,14 @@ static bool hit_after(struct session *s, int64_t wait_ns, bool shared,
 	return false;
 }
 
-static bool table_full(struct session *s, struct pace_hit *hit)
+static bool table_full(struct session *s, struct throttle_hit *hit)
 {
 	hit->why = REFUSAL_LIMIT_TABLE;
 	hit->message = "this gateway knows too many others for the moment";
 	return hit_after(s, 0, true, hit);
 }
 
-bool pace_message(struct session *s, struct pace_hit *hit)
+bool throttle_message(struct session *s, struct throttle_hit *hit)
 {
 	const struct limit_rates *rates = &s->loop->rates;
 	int64_t now = now_ns(s);
@@ -57,7 +57,7 @@ bool pace_message(struct session *s, struct pace_hit *hit)
 	return true;
 }
 
-bool pace_flood(struct session *s)
+bool throttle_flood(struct session *s)
 {
 	const struct limit_rates *rates = &s->loop->rates;
 
@@ -67,7 +67,7 @@ bool pace_flood(struct session *s)
 			   now_ns(s)) > 0;
 }
 
-bool pace_hello(struct session *s, struct pace_hit *hit)
+bool throttle_hello(struct session *s, struct throttle_hit *hit)
 {
 	const struct limit_rates *rates = &s->loop->rates;
 	int64_t now = now_ns(s);
@@ -91,7 +91,8 @@ bool pace_hello(struct session *s, struct pace_hit *hit)
 	return false;
 }
 
-bool pace_user(struct session *s, struct bytes user, struct pace_hit *hit)
+bool throttle_user(struct session *s, struct bytes user,
+		   struct throttle_hit *hit)
 {
 	const struct rate rate = s->loop->rates.user;
 	int64_t now = now_ns(s);
@@ -115,8 +116,8 @@ bool pace_user(struct session *s, struct bytes user, struct pace_hit *hit)
 	return hit_after(s, wait, false, hit);
 }
 
-bool pace_activity(struct session *s, struct bytes activity,
-		   struct pace_hit *hit)
+bool throttle_activity(struct session *s, struct bytes activity,
+		       struct throttle_hit *hit)
 {
 	const struct rate rate = s->loop->rates.activity;
 	struct limits *l = s->loop->limits;
@@ -142,7 +143,7 @@ bool pace_activity(struct session *s, struct bytes activity,
 	return hit_after(s, wait, true, hit);
 }
 
-void pace_release(struct session *s)
+void throttle_release(struct session *s)
 {
 	struct limits *l = s->loop->limits;
 	int64_t now = now_ns(s);

@@ -2,36 +2,37 @@
  * Whether a session may go on as fast as it does: the buckets of its
  * connection, its address, its user and the activity, in this order.
  */
-#ifndef GATEWAY_PACE_H
-#define GATEWAY_PACE_H
+#ifndef GATEWAY_THROTTLE_H
+#define GATEWAY_THROTTLE_H
 
 #include "gateway/session.h"
 
 /* Why it may not, and when it may. */
-struct pace_hit {
+struct throttle_hit {
 	enum refusal why;
 	uint32_t retry_ms;
 	const char *message; /* static */
 };
 
 /** A message of any kind came. False: *hit says why it is not looked at. */
-bool pace_message(struct session *s, struct pace_hit *hit);
+bool throttle_message(struct session *s, struct throttle_hit *hit);
 
-/** After pace_message() has refused: whether that has gone on for so long that
+/** After throttle_message() has refused: whether that has gone on for so long that
  * the connection is to end. */
-bool pace_flood(struct session *s);
+bool throttle_flood(struct session *s);
 
 /** A Hello, before its token is looked at. */
-bool pace_hello(struct session *s, struct pace_hit *hit);
+bool throttle_hello(struct session *s, struct throttle_hit *hit);
 
 /** A request on behalf of user. */
-bool pace_user(struct session *s, struct bytes user, struct pace_hit *hit);
+bool throttle_user(struct session *s, struct bytes user,
+		   struct throttle_hit *hit);
 
 /** A request that would reach the services about activity. */
-bool pace_activity(struct session *s, struct bytes activity,
-		   struct pace_hit *hit);
+bool throttle_activity(struct session *s, struct bytes activity,
+		       struct throttle_hit *hit);
 
 /** Give back what s has pinned. */
-void pace_release(struct session *s);
+void throttle_release(struct session *s);
 
 #endif
