@@ -11,7 +11,9 @@ add_test(NAME component.failed_start
   COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/component/test_failed_start.sh)
 add_test(NAME component.metrics_doc
   COMMAND ${PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/component/test_metrics_doc.py)
-set_tests_properties(component.check_config component.example_config
+add_test(NAME component.runbook
+  COMMAND ${PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/component/test_runbook.py)
+set_tests_properties(component.runbook component.check_config component.example_config
   component.failed_start component.metrics_doc PROPERTIES
   LABELS component TIMEOUT 60
   ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RAIN_SOURCE=${PROJECT_SOURCE_DIR}")
