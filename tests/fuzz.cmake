@@ -52,3 +52,5 @@ fuzz_target(token_keys token base PkgConfig::openssl)
 # What a fuzzer is too slow for: OpenSSL reads a thousand PEM files a second.
 c_test(token_pem unit SOURCES unit/test_token_pem.c LIBS token
   PkgConfig::openssl)
+# Read by libmicrohttpd on a thread of its own, over sockets.
+c_test(http_bytes component SOURCES component/test_http_bytes.c LIBS net base)
