@@ -224,7 +224,10 @@ static char env_letter(char c)
 	if (c == '.' || c == '-') {
 		return '_';
 	}
-	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+	if (c >= 'a' && c <= 'z') {
+		return (char)(c - 'a' + 'A');
+	}
+	return c;
 }
 
 void config_env_name(const char *name, char out[CONFIG_ENV_MAX])
