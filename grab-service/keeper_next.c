@@ -57,9 +57,13 @@ bool keeper_may_settle(const struct keeper_facts *f,
 /* The worker asks for what is missing, but not for what it does not know. */
 bool keeper_unheard(struct keeper *k, bool known, bool published)
 {
-	if (known || !published || k->unheard_max == 0) {
+	if (known || k->unheard_max == 0) {
 		k->unheard = 0;
 		k->unheard_max = UNHEARD_MIN;
+		return false;
+	}
+	if (!published) {
+		k->unheard = 0;
 		return false;
 	}
 	if (++k->unheard < k->unheard_max) {

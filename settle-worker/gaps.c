@@ -30,13 +30,6 @@ static struct gap *add(struct gaps *g, const char *activity_id)
 	return gap;
 }
 
-static void restart(struct gaps *g, struct gap *gap, uint64_t now_ms)
-{
-	gap->since = now_ms;
-	gap->wait_ms = g->age_ms;
-	gap->ask_at = now_ms + g->age_ms;
-}
-
 static void look(struct gaps *g, struct gap *gap, const struct ledger_watch *w,
 		 bool caught_up, uint64_t now_ms)
 {
@@ -44,9 +37,13 @@ static void look(struct gaps *g, struct gap *gap, const struct ledger_watch *w,
 	bool open = w->gap_after >= 0 || gap->published > w->whole_seq ||
 		    gap->events > w->changes;
 
-	if (!open || !gap->open || !caught_up ||
-	    w->whole_seq != gap->whole_seq) {
-		restart(g, gap, now_ms);
+	if (!open || !gap->open || w->whole_seq != gap->whole_seq) {
+		gap->wait_ms = g->age_ms;
+		gap->ask_at = now_ms + gap->wait_ms;
+	} else if (!caught_up) {
+		/* What was asked for is work too: one that nothing closes is
+		 * not asked for more often because of it. */
+		gap->ask_at = now_ms + gap->wait_ms;
 	}
 	gap->open = open;
 	gap->whole_seq = w->whole_seq;

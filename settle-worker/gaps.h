@@ -16,7 +16,6 @@ struct gap {
 	int64_t published; /* by the relay, -1 while it is not known */
 	int64_t claims;    /* in Redis, likewise */
 	int64_t events;    /* published by the relay, likewise */
-	uint64_t since;    /* ms: how long it stands here, with a gap */
 	uint64_t ask_at;   /* ms: when to ask for its claims */
 	uint64_t wait_ms;  /* until the time after that; doubles */
 	bool open;         /* there is a gap */

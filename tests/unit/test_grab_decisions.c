@@ -239,6 +239,26 @@ Test(keeper, publishes_again_what_the_ledger_does_not_know_for_long)
 	cr_assert_not(keeper_unheard(&k, false, false));
 }
 
+/* While it is published again nothing can be said, and it is no news: a ledger
+ * that can't write for long is not given the same again and again. */
+Test(keeper, is_as_patient_as_before_when_all_is_published_again)
+{
+	struct keeper k = { 0 };
+	int first = 0;
+	int second = 0;
+
+	while (!keeper_unheard(&k, false, true)) {
+		first++;
+	}
+	for (int i = 0; i < 5; i++) {
+		cr_assert_not(keeper_unheard(&k, false, false));
+	}
+	while (!keeper_unheard(&k, false, true)) {
+		second++;
+	}
+	cr_assert_gt(second, first + first / 2, "%d, %d", first, second);
+}
+
 #define DAY INT64_C(86400000)
 
 Test(keeper, closes_at_the_end_and_not_before)

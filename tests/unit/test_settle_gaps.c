@@ -50,6 +50,25 @@ Test(gaps, does_not_age_while_more_is_on_its_way)
 	cr_assert_null(gaps_due(&g, 1120));
 }
 
+/* What is published again keeps the worker busy: that is no reason to ask for
+ * it sooner than after twice the time. */
+Test(gaps, that_stay_are_asked_for_less_often_also_when_there_is_work)
+{
+	uint64_t wait = 100;
+	uint64_t now = 1000;
+
+	see("a", 3, 3, true, now);
+	for (int i = 0; i < 3; i++) {
+		cr_assert_null(gaps_due(&g, now + wait - 1));
+		now += wait;
+		cr_assert_not_null(gaps_due(&g, now));
+		now += 10;
+		see("a", 3, 3, false, now);
+		see("a", 3, 3, true, now);
+		wait *= 2;
+	}
+}
+
 Test(gaps, that_is_closed_is_forgotten)
 {
 	see("a", 3, 3, true, 1000);
