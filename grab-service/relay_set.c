@@ -11,7 +11,10 @@
 
 #include "track.h"
 
-enum { SCAN_AGAIN_MS = 2000 }; /* after Redis refused */
+enum {
+	SCAN_AGAIN_MS = 2000, /* after Redis refused */
+	LIST_MAX = 1000,      /* activities put back at once */
+};
 
 static struct track *add_track(struct relay *relay, struct activity *a)
 {
@@ -88,6 +91,9 @@ static void listed(struct relay *relay, struct bytes id)
 	}
 	if (a->track != NULL) {
 		a->track->gone = false;
+		if (a->track->lost) {
+			a->track->lost_on = redis_connection(relay->redis);
+		}
 	}
 }
 
@@ -96,57 +102,90 @@ static void list_cb(void *ctx, enum redis_outcome outcome,
 {
 	struct relay *relay = ctx;
 
-	(void)outcome;
-	(void)reply;
 	relay->listing = false;
-	relay->scan_due_ms = 0;
-	relay_kick(relay);
+	if (outcome == REDIS_DONE && reply->type == REDIS_REPLY_INTEGER) {
+		relay->scan_due_ms = 0;
+		relay_kick(relay);
+	} else if (reply != NULL && reply->type == REDIS_REPLY_ERROR) {
+		log_error("can't write rain:activities",
+			  log_bytes("error", bytes_make(reply->str,
+							(size_t)reply->len)));
+		relay->scan_due_ms = uv_now(relay->env->loop) + SCAN_AGAIN_MS;
+	}
 }
 
-/* It is not in the set: it is new, and our next look will find it, or the set
+static bool may_list(const struct relay *relay)
+{
+	return !relay->listing && !relay->stopping && relay->scan > 0;
+}
+
+/* They are not in the set: new, and our next look will find them, or the set
  * was lost, and nobody would ever pay. */
-static void list(struct relay *relay, struct activity *a)
+static void list(struct relay *relay, struct activity *const *missed, size_t n)
 {
 	const struct grab_options *o = relay->env->options;
-	struct bytes argv[3] = { BYTES("SADD"), BYTES("rain:activities"),
-				 activity_id(a) };
+	struct bytes argv[2 + LIST_MAX] = { BYTES("SADD"),
+					    BYTES("rain:activities") };
 
-	if (a->listed || relay->listing || relay->stopping ||
-	    relay->scan == 0) {
-		return;
+	for (size_t i = 0; i < n; i++) {
+		argv[2 + i] = activity_id(missed[i]);
 	}
 	relay->listing = true;
-	redis_command(relay->redis, 3, argv, (uint64_t)o->redis_timeout_ms,
+	redis_command(relay->redis, 2 + n, argv, (uint64_t)o->redis_timeout_ms,
 		      list_cb, relay);
 }
 
 /* Who looks after an activity takes it out of the set when it is settled and
- * unlinked, nobody before: else it would be neither closed nor paid. */
+ * unlinked, nobody before: else it would be neither closed nor paid. One that
+ * is gone from Redis may be given up: by a person, who takes it out of a set
+ * that this Redis had it in when it was gone already. */
 static bool is_missed(const struct track *t)
 {
-	return t->lost || (t->state != RAIN__STATE__STATE_UNSPECIFIED &&
-			   t->state != RAIN__STATE__SETTLED);
+	if (t->lost) {
+		return t->lost_on != redis_connection(t->relay->redis);
+	}
+	return t->state != RAIN__STATE__STATE_UNSPECIFIED &&
+	       t->state != RAIN__STATE__SETTLED;
+}
+
+/* It is not in the set any more. */
+static void unlisted(struct activity *a)
+{
+	struct track *t = a->track;
+
+	a->listed = false;
+	if (t == NULL) {
+		return;
+	}
+	t->gone = !is_missed(t);
+	if (t->gone && t->lost) {
+		log_warn("lets go of an activity that is gone from Redis",
+			 log_str("activity", a->id));
+	}
 }
 
 /* Those that the scan did not find are not there any more. */
 static void unlist(struct relay *relay)
 {
 	struct directory *d = relay->env->directory;
+	struct activity *missed[LIST_MAX];
+	size_t n = 0;
 
 	for (struct activity *a = directory_next(d, NULL); a != NULL;
 	     a = directory_next(d, a)) {
 		if (a->listed && a->listed_scan != relay->scan) {
-			a->listed = false;
-			if (a->track != NULL) {
-				a->track->gone = !is_missed(a->track);
-			}
+			unlisted(a);
 		}
-		if (!a->listed && a->track != NULL && !a->track->gone) {
-			log_warn("puts an activity back into "
-				 "rain:activities",
-				 log_str("activity", a->id));
-			list(relay, a);
+		if (!a->listed && a->track != NULL && !a->track->gone &&
+		    n < LIST_MAX) {
+			missed[n++] = a;
 		}
+	}
+	if (n > 0 && may_list(relay)) {
+		log_warn("puts an activity back into rain:activities",
+			 log_str("activity", missed[0]->id),
+			 log_int("and_others", (int64_t)n - 1));
+		list(relay, missed, n);
 	}
 }
 
@@ -197,8 +236,8 @@ void relay_poke(struct relay *relay, struct activity *a)
 	struct track *t = a->track;
 	uint64_t now = uv_now(relay->env->loop);
 
-	if (t == NULL) {
-		list(relay, a);
+	if (t == NULL && !a->listed && may_list(relay)) {
+		list(relay, &a, 1);
 	}
 	if (t == NULL || (!t->ours && !t->free)) {
 		return;

@@ -71,6 +71,7 @@ void track_lost(struct track *t, bool lost)
 		return;
 	}
 	t->lost = lost;
+	t->lost_on = 0;
 	metric_add(&relay_lost, lost ? 1 : -1);
 	if (lost) {
 		log_error("activity is gone from Redis: nothing is given out",

@@ -67,6 +67,7 @@ struct track {
 	bool busy;          /* a step of track.c is in flight */
 	bool gone;          /* not in rain:activities any more */
 	bool lost;          /* it was in Redis, and is not */
+	uint64_t lost_on;   /* connection that listed it all the same */
 	bool ours;          /* we hold the lease */
 	bool free;          /* nobody held it at the last read */
 	bool wanted;        /* there is work for who holds it */
