@@ -6,7 +6,7 @@
  *   session.c     a connection: frames in, states, silence
  *   dispatch.c    a message: may it be said now, and who takes it
  *   hello.c       the token: who speaks
- *   throttle.c        how fast: the token buckets (bucket.c) of the connection,
+ *   throttle.c    how fast: the token buckets (bucket.c) of the connection,
  *                 its address, its user, the activity (limits.c shares them)
  *   requests.c    Grab, QueryResult, QueryBalance: checked and admitted
  *                 (admission.c decides)

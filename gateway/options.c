@@ -113,8 +113,8 @@ const struct config_key gateway_option_keys[] = {
 	RATE("front", front_rate, "0", front_burst, "100000",
 	     "the same for a connection with the scope front"),
 	RATE("user", user_rate, "20", user_burst, "40",
-	     "grabs and questions a second of one user, over all of its "
-	     "connections; 0: no limit"),
+	     "grabs, questions and renewals of its token a second of one "
+	     "user, over all of its connections; 0: no limit"),
 	RATE("address", address_rate, "0", address_burst, "10000",
 	     "messages a second from one address (IPv6: /64); 0: no limit"),
 	RATE("activity", activity_rate, "0", activity_burst, "10000",

@@ -71,9 +71,15 @@ bool throttle_hello(struct session *s, struct throttle_hit *hit)
 {
 	const struct limit_rates *rates = &s->loop->rates;
 	int64_t now = now_ns(s);
-	int64_t wait =
-		bucket_take(&s->address->hellos, rates->address_hello, now);
+	int64_t wait;
 
+	/* Whoever renews a token is known: one user's Hellos, over however many
+	 * connections, shall leave some of all Hellos for the others. */
+	if (s->state == SESSION_SERVING &&
+	    !throttle_user(s, session_user(s), hit)) {
+		return false;
+	}
+	wait = bucket_take(&s->address->hellos, rates->address_hello, now);
 	if (wait > 0) {
 		hit->why = REFUSAL_ADDRESS_HELLO_RATE;
 		hit->message = "too many Hellos from this address";

@@ -17,11 +17,12 @@ struct throttle_hit {
 /** A message of any kind came. False: *hit says why it is not looked at. */
 bool throttle_message(struct session *s, struct throttle_hit *hit);
 
-/** After throttle_message() has refused: whether that has gone on for so long that
- * the connection is to end. */
+/** After throttle_message() has refused: whether that has gone on for so long
+ * that the connection is to end. */
 bool throttle_flood(struct session *s);
 
-/** A Hello, before its token is looked at. */
+/** A Hello, before its token is looked at; a later one, which renews, counts as
+ * a request of its user too. */
 bool throttle_hello(struct session *s, struct throttle_hit *hit);
 
 /** A request on behalf of user. */

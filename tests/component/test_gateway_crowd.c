@@ -71,6 +71,32 @@ Test(crowd, hellos_in_all)
 	rig_stop(&rig);
 }
 
+/* One user who renews a token without end takes no Hellos from the others. */
+Test(crowd, hellos_of_one_user_are_not_those_of_all)
+{
+	static const char *const settings[] = { "limit.user_rate=1",
+						"limit.user_burst=3",
+						"limit.hello_rate=1",
+						"limit.hello_burst=20", NULL };
+	unsigned renewed = 0;
+
+	start(settings);
+	rig_hello(&rig, &app, "alice", false);
+	for (unsigned i = 0; i < 30; i++) {
+		uint64_t seq = say_hello(&app, "alice");
+
+		RUN_UNTIL(&rig.loop, app_has(&app, seq));
+		renewed += app_answer(&app, seq)->kind == ANSWER_HELLO;
+	}
+	cr_assert_geq(renewed, 3);
+	cr_assert_leq(renewed, 15);
+	cr_assert_geq(refused(REFUSAL_USER_RATE), 15);
+	rig_hello(&rig, &other, "bob", false);
+	rig_close(&rig, &app);
+	rig_close(&rig, &other);
+	rig_stop(&rig);
+}
+
 Test(crowd, hellos_of_an_address)
 {
 	static const char *const settings[] = { "limit.address_hello_rate=1",
