@@ -76,7 +76,7 @@ void books_enter(struct books *b, enum book where, uint64_t seq,
 {
 	struct book_entry *e;
 
-	if (seq == 0 || seq > UINT32_MAX) {
+	if (seq == 0 || seq > BOOKS_SEQ_MAX) {
 		books_differ(b, "%s: a claim with the impossible seq %" PRIu64,
 			     names[where], seq);
 		return;

@@ -18,6 +18,10 @@ enum book {
 	BOOK_COUNT,
 };
 
+/* The packets of the largest plan: whoever can write to the topic has no say
+ * in how much memory is taken. */
+enum { BOOKS_SEQ_MAX = 10000000 };
+
 /* One claim as one place tells it. */
 struct book_entry {
 	char *packet; /* NULL: that place does not have the claim */
@@ -83,7 +87,8 @@ void books_close(struct books *b);
 /**
  * Enter one claim of one place. The same entry again is counted in
  * published_again (Kafka repeats) and changes nothing; another one for the same
- * seq is a difference. seq is 1 to 2^32.
+ * seq is a difference. seq is 1 to BOOKS_SEQ_MAX; beyond that it is a stranger's,
+ * and told.
  */
 void books_enter(struct books *b, enum book where, uint64_t seq,
 		 struct bytes packet, struct bytes user, int64_t amount_cents);

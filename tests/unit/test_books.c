@@ -127,6 +127,18 @@ Test(books, a_packet_that_two_users_have_is_named)
 	expect(&b, 3, "packet p1 has two claims");
 }
 
+/* Anybody may have written it into the topic: it costs a line, not gigabytes. */
+Test(books, a_claim_beyond_any_plan_takes_no_memory)
+{
+	struct books b;
+
+	sound(&b);
+	books_enter(&b, BOOK_KAFKA, UINT32_MAX, BYTES("p9"), BYTES("mallory"),
+		    100);
+	cr_assert_leq(b.line_count, 4);
+	expect(&b, 1, "kafka: a claim with the impossible seq 4294967295");
+}
+
 Test(books, two_events_of_one_seq_are_named)
 {
 	struct books b;
