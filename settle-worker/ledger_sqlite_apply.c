@@ -225,6 +225,7 @@ static int apply_one(const struct tx *all, const struct event *e)
 	};
 	int rv = sql_run(tx.q, S_EVENT_BEGIN, "");
 
+	all->q->code = 0;
 	one.events = e;
 	one.event_count = 1;
 	if (rv == 0) {
@@ -268,6 +269,9 @@ static int run(struct tx *tx, int (*apply)(struct tx *tx))
 	if (rv != 0) {
 		return rv;
 	}
+	/* What another batch was refused for says nothing about this one, also
+	 * if the audit fails, which has a code of its own. */
+	tx->q->code = 0;
 	rv = sql_run(tx->q, S_BEGIN, "");
 	if (rv == 0) {
 		rv = move_offsets(tx, &moved);

@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "base/amount.h"
+#include "base/err.h"
 #include "lib/ledger_fixture.h"
+#include "settle-worker/ledger_sqlite.h"
 
 enum { MOST = 512 }; /* largest amounts that a balance may come to */
 
@@ -190,4 +192,39 @@ Test(limits, a_message_that_the_database_refuses_stops_no_other)
 	t = fixture_totals(&f, "a");
 	cr_assert(t.books.refund_done);
 	cr_assert_eq(t.books.refunded_cents, 250);
+}
+
+/* A message that was refused says nothing about those that come later: one that
+ * fails for another reason, even in what only the audit reads, is not the
+ * database's refusal, and is tried again. */
+Test(limits, a_failure_after_a_refusal_is_no_refusal)
+{
+	struct ledger_sqlite *l =
+		container_of(f.ledger, struct ledger_sqlite, base);
+	const char *const *texts = l->audit.texts;
+	static const char *broken[A_COUNT];
+	struct ledger_result r;
+	size_t last;
+
+	for (int i = 0; i < A_COUNT; i++) {
+		broken[i] = "SELECT no such thing";
+	}
+	fixture_created(&f, "a", 1000, 4);
+	fixture_loaded(&f, "a", 3, 1, 1000, 4);
+	fixture_run(&f, "CREATE TRIGGER odd BEFORE INSERT ON red_packet_record "
+			"WHEN NEW.red_packet_id = 'p2' BEGIN "
+			"SELECT RAISE(ABORT, 'not this one'); END");
+	fixture_claim(&f, "a", "p2", "u2", 250, 2);
+	fixture_closed(&f, "a", 5, 1, 3);
+	fixture_claim(&f, "a", "p1", "u1", 250, 1);
+	r = fixture_apply(&f);
+	cr_assert_eq(r.dead_letters, 1);
+	fixture_counted(&f, "a", 6, 750);
+	last = f.count - 1;
+	l->audit.texts = broken;
+	cr_assert_eq(fixture_try(&f, &last, 1, &r), ERR_STORE);
+	l->audit.texts = texts;
+	r = fixture_apply(&f);
+	cr_assert_eq(r.dead_letters, 0);
+	cr_assert_eq(r.refunds, 1);
 }

@@ -59,7 +59,11 @@ void fixture_counted(struct fixture *f, const char *activity, uint64_t revision,
 /** Add bytes as they are. */
 void fixture_raw(struct fixture *f, enum event_topic topic, struct bytes bytes);
 
-/** Apply messages by index in one batch; asserts that it is applied. */
+/** Apply messages by index in one batch: 0 or ERR_STORE, then the next offsets
+ * are what they were. */
+must_check int fixture_try(struct fixture *f, const size_t *which, size_t n,
+			   struct ledger_result *result);
+/** The same; asserts that it is applied. */
 struct ledger_result fixture_apply_some(struct fixture *f, const size_t *which,
 					size_t n);
 /** Apply what was added and not applied yet, in one batch. */
