@@ -43,6 +43,9 @@ add_test(NAME fault.torture COMMAND fault_torture --seed 4 --minutes 1)
 set_tests_properties(fault.torture PROPERTIES LABELS fault TIMEOUT 600
   RUN_SERIAL ON
   ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RAIN_SOURCE=${PROJECT_SOURCE_DIR};REDIS_SERVER=${REDIS_SERVER}")
+add_test(NAME fault.torture_of_nothing COMMAND fault_torture --target nowhere)
+set_tests_properties(fault.torture_of_nothing PROPERTIES LABELS fault
+  PASS_REGULAR_EXPRESSION "no fault of this seed hits 'nowhere'")
 add_test(NAME fault.check
   COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/fault/test_check.sh)
 set_tests_properties(fault.check PROPERTIES LABELS fault TIMEOUT 300

@@ -169,8 +169,8 @@ static void judge_state(struct check *c, const struct check_ask *ask,
 	int64_t to_ms = line->wall_ms + CHECK_STATE_MS;
 	unsigned states = m->states;
 
-	if (states == 0 || a->event_count[CHECK_REDIS] == 0) {
-		return; /* nothing is known of it: it may be anything */
+	if (states == 0 || (a->known && a->event_count[CHECK_REDIS] == 0)) {
+		return; /* its events are gone: it may have been anything */
 	}
 	if (strcmp(m->status, "NOT_STARTED") == 0 && a->start_ms > from_ms) {
 		states |= STATE(OPEN) | STATE(STATE_PAUSED);

@@ -91,6 +91,10 @@ static int check_once(struct ctl *ctl, const struct arguments *args,
 	c->others = args->others;
 	rc = read_tables(ctl, args, c, why);
 	rc = rc == CTL_OK ? check_read_log(args->log, c, why) : rc;
+	if (rc == CTL_OK && c->taps == 0) {
+		buf_printf(why, "%s: nobody tapped", args->log);
+		rc = CTL_UNKNOWN;
+	}
 	if (rc == CTL_OK) {
 		check_judge(c);
 		rc = c->violations == 0 ? CTL_OK : CTL_NO;

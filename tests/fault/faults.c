@@ -244,6 +244,18 @@ void faults_close(struct faults *f)
 	child_free(&f->redis_cli);
 }
 
+uint64_t faults_done(const struct faults *f)
+{
+	uint64_t sum = 0;
+
+	for (size_t kind = 0; kind < FAULT_COUNT; kind++) {
+		for (size_t i = 0; i < LINK_COUNT; i++) {
+			sum += f->done[kind][i];
+		}
+	}
+	return sum;
+}
+
 void faults_print(const struct faults *f, FILE *out)
 {
 	for (size_t kind = 0; kind < FAULT_COUNT; kind++) {

@@ -32,6 +32,9 @@ must_check bool faults_heal(struct faults *f);
 /** Let go of the timer. */
 void faults_close(struct faults *f);
 
+/** How many so far, of every kind. */
+uint64_t faults_done(const struct faults *f);
+
 /** How many of each kind, on which targets. */
 void faults_print(const struct faults *f, FILE *out);
 

@@ -1,6 +1,7 @@
 /**
  * What a torture will do, all of it chosen beforehand from a seed: the rounds
- * and the faults in each. A pure function, so that a seed replays a run.
+ * and the faults in each. A pure function, so that a seed lets the same
+ * faults fall again; what they hit depends on the machine.
  */
 #ifndef TESTS_FAULT_SCHEDULE_H
 #define TESTS_FAULT_SCHEDULE_H

@@ -59,6 +59,21 @@ long long summary_of(const json_t *sum, const char *name)
 	return json_integer_value(json_object_get(sum, name));
 }
 
+const char *summary_doubt(const json_t *tapped, const json_t *checked)
+{
+	if (summary_of(tapped, "taps") == 0) {
+		return "nobody tapped";
+	}
+	if (summary_of(tapped, "wins") == 0) {
+		return "nobody won";
+	}
+	if (summary_of(checked, "taps") != summary_of(tapped, "taps") ||
+	    summary_of(checked, "wins") != summary_of(tapped, "wins")) {
+		return "the checker saw other taps or wins than there were";
+	}
+	return NULL;
+}
+
 void summary_print(const json_t *sum, FILE *out)
 {
 	const char *name;

@@ -95,4 +95,9 @@ rc=0
 "$bin/fault_check" --log "$dir/nowhere" --config "$dir/rainctl.ini" \
 	--ledger "$dir/ledger.db" friday 2>/dev/null || rc=$?
 expect "the exit code without a log" "$rc" 3
+: >"$dir/empty"
+rc=0
+"$bin/fault_check" --log "$dir/empty" --config "$dir/rainctl.ini" \
+	--ledger "$dir/ledger.db" friday 2>/dev/null || rc=$?
+expect "the exit code with an empty log" "$rc" 3
 passed

@@ -103,23 +103,28 @@ static bool parse(struct options *o, int argc, char **argv)
 	return ok;
 }
 
-/* Leave only the faults of what has text in its name. */
-static void narrow(struct schedule *s, const char *text)
+/* Leave only the faults of what has text in its name; whether there are any. */
+static bool narrow(struct schedule *s, const char *text)
 {
-	for (size_t i = 0; text != NULL && i < s->round_count; i++) {
+	size_t left = 0;
+
+	for (size_t i = 0; i < s->round_count; i++) {
 		struct round *r = &s->rounds[i];
 		size_t kept = 0;
 
 		for (size_t k = 0; k < r->fault_count; k++) {
 			const struct fault *f = &r->faults[k];
 
-			if (strstr(fault_target_name(f->kind, f->target),
+			if (text == NULL ||
+			    strstr(fault_target_name(f->kind, f->target),
 				   text) != NULL) {
 				r->faults[kept++] = *f;
 			}
 		}
 		r->fault_count = kept;
+		left += kept;
 	}
+	return left > 0;
 }
 
 static void print_schedule(const struct schedule *s)
@@ -136,17 +141,11 @@ static void print_schedule(const struct schedule *s)
 static void print_summary(const struct schedule *s, const struct rounds *r,
 			  uint64_t seconds)
 {
-	uint64_t sum = 0;
-
-	for (size_t kind = 0; kind < FAULT_COUNT; kind++) {
-		for (size_t i = 0; i < LINK_COUNT; i++) {
-			sum += r->faults.done[kind][i];
-		}
-	}
 	printf("\nseed %" PRIu64 ", %" PRIu64
 	       " minutes of rain in %zu of %zu rounds, %" PRIu64
 	       " s in all\nfaults: %" PRIu64 "\n",
-	       s->seed, s->minutes, r->played, s->round_count, seconds, sum);
+	       s->seed, s->minutes, r->played, s->round_count, seconds,
+	       faults_done(&r->faults));
 	faults_print(&r->faults, stdout);
 	printf("tappers:");
 	summary_print(r->tapped, stdout);
@@ -154,6 +153,20 @@ static void print_summary(const struct schedule *s, const struct rounds *r,
 	summary_print(r->checked, stdout);
 	printf("memory and open files at the ends of rounds\n");
 	watch_print(&r->watch, stdout);
+}
+
+/* Where nothing was hit, or not everything compared, that nothing was found
+ * means nothing. */
+static void judge_worth(const struct rounds *r, struct world *w)
+{
+	const char *doubt = summary_doubt(r->tapped, r->checked);
+
+	if (faults_done(&r->faults) == 0) {
+		world_violation(w, "no fault hit anything");
+	}
+	if (doubt != NULL) {
+		world_violation(w, "%s", doubt);
+	}
 }
 
 /* All rounds, until one fails; then the stop of everything. */
@@ -178,6 +191,9 @@ static unsigned run(const struct options *o, const struct schedule *s,
 		}
 	}
 	world_stop(w);
+	if (ok) {
+		judge_worth(&r, w);
+	}
 	watch_logs(&r.watch, w);
 	print_summary(s, &r, (uv_now(&w->loop) - w->began_ms) / 1000);
 	rounds_close(&r);
@@ -234,7 +250,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	schedule_make(&s, o.seed, o.minutes);
-	narrow(&s, o.target);
+	if (!narrow(&s, o.target)) {
+		fprintf(stderr, "no fault of this seed hits '%s'\n",
+			o.target != NULL ? o.target : "anything");
+		schedule_free(&s);
+		return 2;
+	}
 	if (o.print) {
 		print_schedule(&s);
 		schedule_free(&s);
@@ -256,8 +277,11 @@ int main(int argc, char **argv)
 	printf("violations %u\n", violations);
 	if (violations > 0) {
 		printf("kept: %s\nsee it again: ./rain torture --seed %" PRIu64
-		       " --minutes %" PRIu64 "\n",
-		       dir, s.seed, s.minutes);
+		       " --minutes %" PRIu64 " (this was --rate %" PRIu64
+		       "%s%s)\n",
+		       dir, s.seed, s.minutes, o.rate,
+		       o.target != NULL ? " --target " : "",
+		       o.target != NULL ? o.target : "");
 	} else if (!o.keep) {
 		remove_directory(dir);
 	}

@@ -138,7 +138,7 @@ Test(fault_check_books, accounts_that_are_wrong)
 	expect("pool account of friday has 5, and should have 0");
 }
 
-Test(fault_check_books, an_activity_that_there_is_not_gives_nothing)
+static void told_of_nowhere(const char *status, const char *packet)
 {
 	sound();
 	both_win();
@@ -150,9 +150,23 @@ Test(fault_check_books, an_activity_that_there_is_not_gives_nothing)
 	check_log_line(&check, &(struct check_line){ .kind = CHECK_ANSWER,
 						     .connection = 9,
 						     .seq = 1,
-						     .status = "WON",
-						     .packet = "7",
+						     .status = status,
+						     .packet = packet,
 						     .amount_cents = 1 });
+}
+
+Test(fault_check_books, an_activity_that_there_is_not_gives_nothing)
+{
+	told_of_nowhere("WON", "7");
 	expect("nowhere: alice was told packet 7, 1 cents, and has no claim in "
 	       "Redis");
+}
+
+Test(fault_check_books, an_activity_that_there_is_not_is_in_no_state)
+{
+	told_of_nowhere("NO_SUCH_ACTIVITY", NULL);
+	expect(NULL);
+	told_of_nowhere("SOLD_OUT", NULL);
+	expect("nowhere: alice: grab on connection 9 seq 1 (asked 0, answered "
+	       "0) tells SOLD_OUT, which it was not at any moment in between");
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fault/schedule.h"
+#include "fault/summary.h"
 
 /* All of a schedule as text; the caller frees it. */
 static char *text_of(uint64_t seed, uint64_t minutes)
@@ -127,4 +128,32 @@ Test(fault_schedule, few_at_a_time_and_one_per_target)
 		}
 	}
 	schedule_free(&s);
+}
+
+/* What summary_doubt() says of tappers and a checker that told this. */
+static const char *doubt(const char *tapped, const char *checked)
+{
+	json_t *t = json_object();
+	json_t *c = json_object();
+	const char *why;
+
+	summary_add_json(t, tapped);
+	summary_add_words(c, checked);
+	why = summary_doubt(t, c);
+	json_decref(t);
+	json_decref(c);
+	return why;
+}
+
+Test(fault_schedule, a_run_without_taps_or_wins_proves_nothing)
+{
+	const char *tapped = "{\"taps\":9,\"wins\":4}";
+
+	cr_assert_null(doubt(tapped, "checked taps=9 wins=4 violations=0\n"));
+	cr_assert_not_null(doubt(tapped, "checked taps=8 wins=4\n"));
+	cr_assert_not_null(doubt(tapped, "checked taps=9 wins=3\n"));
+	cr_assert_not_null(doubt(tapped, ""));
+	cr_assert_not_null(
+		doubt("{\"taps\":9,\"wins\":0}", "checked taps=9 wins=0\n"));
+	cr_assert_not_null(doubt("", ""));
 }
