@@ -121,8 +121,6 @@ word_status() {
 	[ -n "$found" ] || say "nothing is running"
 }
 
-# One closed loop through one gateway: 50 connections carry 200,000 users, 32
-# grabs in flight on each, for 100,000 packets. Absolute numbers of this machine.
 # bench_overload: the best rate of a closed loop, then three times that from
 # people who do not wait, in turn.
 bench_overload() {
@@ -142,6 +140,8 @@ import json, sys
 print(json.load(sys.stdin)["useful_per_second"])'
 }
 
+# One closed loop through one gateway: 50 connections carry 200,000 users, 32
+# grabs in flight on each, for 100,000 packets. Absolute numbers of this machine.
 word_bench() {
 	overload=
 	if [ "${1:-}" = overload ]; then
