@@ -15,8 +15,9 @@
 enum {
 	NUMBER_MAX = 24,
 	REASON_MAX = 256,
-	AGAIN_MS = 200,   /* between two questions about evidence */
-	HALTED_MS = 5000, /* between two looks at what was lost */
+	AGAIN_MS = 200,    /* between two questions about evidence */
+	WITNESS_MS = 1000, /* between two words of one who only watches */
+	HALTED_MS = 5000,  /* between two looks at what was lost */
 };
 
 static struct metric fenced = METRIC_GAUGE(
@@ -200,10 +201,10 @@ static void totals_cb(void *ctx, const Rain__TotalsReply *reply)
 /* A replica that is attached or promoted changes the incarnation under a
  * connection that stays: the word given before is about another one, and it
  * may be ours that is missing. */
-static void confirm_again(struct track *t)
+static void confirm_again(struct track *t, uint64_t ms)
 {
 	t->fence.confirmed_on = 0;
-	wait_then(t, FENCE_CONFIRM, AGAIN_MS);
+	wait_then(t, FENCE_CONFIRM, ms);
 }
 
 /* ---- STAMP ---- */
@@ -257,7 +258,7 @@ static void stamp_cb(void *ctx, enum redis_outcome outcome,
 		return;
 	case STEP_WITNESS:
 		await_witness(t, reply);
-		confirm_again(t);
+		confirm_again(t, AGAIN_MS);
 		return;
 	case STEP_LOST:
 	case STEP_COUNTS:
@@ -333,7 +334,7 @@ void fence_step(struct track *t)
 	/* From here on only under the lease. */
 	if (!t->ours) {
 		if (f->needed) {
-			confirm_again(t);
+			confirm_again(t, WITNESS_MS);
 		}
 		return;
 	}

@@ -47,6 +47,26 @@ Test(lua_fence, stamped_when_every_witness_has_confirmed)
 	EXPECT("WITNESS", &s, &lua_fence, "a", STAMP("1", "4", "30000"));
 }
 
+static long long changes(void)
+{
+	return redis_server_info(&s, "persistence",
+				 "rdb_changes_since_last_save", NULL);
+}
+
+/* Every grab-service says it of every activity, again and again, while the
+ * evidence is gathered: it costs no writes. */
+Test(lua_fence, a_word_is_written_once)
+{
+	long long before;
+
+	EXPECT("OK", &s, &lua_fence, "a", "confirm", "g1", "1", "u", "4", "3");
+	before = changes();
+	EXPECT("OK", &s, &lua_fence, "a", "confirm", "g1", "1", "u", "4", "3");
+	cr_assert_eq(changes(), before);
+	EXPECT("OK", &s, &lua_fence, "a", "confirm", "g2", "1", "u", "4", "3");
+	cr_assert_gt(changes(), before);
+}
+
 Test(lua_fence, only_under_the_lease)
 {
 	EXPECT("LEASE", &s, &lua_fence, "a", "stamp", "g2", "1", "0", "0", "0");
