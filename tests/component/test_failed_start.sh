@@ -29,11 +29,5 @@ plain=--set=gateway.trust_plain_users=true
 fails rain-gateway 'event="cannot listen"' $plain --set=gateway.listen=$nobody
 fails rain-gateway 'event="http cannot listen"' $plain --set=http.listen=$nobody
 fails grab-service 'cannot listen for Dubbo' $kafka "$redis" --set=grab.listen=$nobody
-fails grab-service 'no Kafka client' $kafka "$redis" --set=grab.listen="unix:$dir/grab" \
-	--set=kafka.max.in.flight=9
 fails settle-worker 'cannot listen for Dubbo' $kafka "$ledger" --set=ledger.listen=$nobody
-fails settle-worker 'no Kafka client' $kafka "$ledger" --set=ledger.listen="unix:$dir/settle" \
-	--set=kafka.max.in.flight=9
-fails settle-worker 'no Kafka client' $kafka "$ledger" --set=ledger.listen="unix:$dir/settle" \
-	--set=kafka.session.timeout.ms=9000 --set=kafka.max.poll.interval.ms=8000
 fails settle-worker 'event=stopped exit=2' $kafka --set=ledger.path="$dir/none/ledger.db"
