@@ -25,11 +25,9 @@ enum { CLAIM_EVENT_MAX = 512 }; /* packed; two ids and a packet id */
  *   63        48 47        33  32   31                    0
  *   |   slot   |   epoch    | kind |  low half of position |
  */
-enum kind { KIND_CLAIM, KIND_EVENT };
-
 enum { EPOCH_MASK = 0x7fff };
 
-static void *tag(const struct track *t, enum kind kind, uint64_t position)
+static void *tag(const struct track *t, enum track_kind kind, uint64_t position)
 {
 	uint64_t v = (uint64_t)t->slot << 48 |
 		     (uint64_t)(t->epoch & EPOCH_MASK) << 33 |
@@ -44,12 +42,12 @@ static void pause_sending(struct track *t)
 }
 
 static bool send_message(struct track *t, const struct kafka_message *m,
-			 enum kind kind, uint64_t position)
+			 enum track_kind kind, uint64_t position)
 {
 	int rv = kafka_produce(t->relay->producer, m, tag(t, kind, position));
 
 	if (rv == ERR_NOT_READY) {
-		relay_topics_gone(t->relay);
+		relay_topics_gone(t->relay, kind);
 	}
 	if (rv != 0) {
 		/* Full: it is read again when there is room. */
@@ -200,7 +198,7 @@ void publish_delivered(void *ctx, void *opaque, rd_kafka_resp_err_t error)
 	struct relay *relay = ctx;
 	uint64_t v = (uint64_t)(uintptr_t)opaque;
 	struct track *t = relay->slots[v >> 48];
-	enum kind kind = (v >> 32 & 1) != 0 ? KIND_EVENT : KIND_CLAIM;
+	enum track_kind kind = (v >> 32 & 1) != 0 ? KIND_EVENT : KIND_CLAIM;
 	struct window *w;
 
 	check(t != NULL); /* outstanding keeps it */
@@ -216,11 +214,11 @@ void publish_delivered(void *ctx, void *opaque, rd_kafka_resp_err_t error)
 		track_drop(t, "Kafka did not take it");
 		pause_sending(t);
 		if (is_gone(error)) {
-			relay_topics_gone(relay);
+			relay_topics_gone(relay, kind);
 		}
 		return;
 	}
-	relay->lost = relay->lost && relay->topics_gone;
+	relay->lost[kind] = relay->lost[kind] && relay->topics_gone;
 	w = kind == KIND_CLAIM ? &t->claims : &t->events;
 	if (kind == KIND_CLAIM) {
 		metric_add(&relay_published, 1);

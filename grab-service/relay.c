@@ -68,23 +68,23 @@ static void topics_cb(void *ctx, int error, const char *why)
 
 /* What was in the topic may be gone with it, also what was published long ago:
  * all that Redis still has goes there again, once. */
-static void publish_again(struct relay *relay)
+static void publish_again(struct relay *relay, enum track_kind kind)
 {
 	struct track *t;
 
-	if (relay->lost) {
+	if (relay->lost[kind]) {
 		return;
 	}
-	relay->lost = true;
+	relay->lost[kind] = true;
 	DL_FOREACH(relay->tracks, t)
 	{
 		t->rewind = true;
 	}
 }
 
-void relay_topics_gone(struct relay *relay)
+void relay_topics_gone(struct relay *relay, enum track_kind kind)
 {
-	publish_again(relay);
+	publish_again(relay, kind);
 	if (!relay->topics_gone) {
 		log_warn("Kafka takes nothing: are the topics still there?");
 		relay->topics_gone = true;

@@ -24,6 +24,9 @@ enum {
 	TRACK_POKE_MS = 2,      /* between a read and a poked one */
 };
 
+/* What is published: each has a topic. */
+enum track_kind { KIND_CLAIM, KIND_EVENT, KIND_COUNT };
+
 struct relay {
 	struct grab_env *env;
 	struct redis *redis;
@@ -43,9 +46,10 @@ struct relay {
 	bool listing;          /* SADD is in flight */
 	uint64_t scan;         /* number of the scan */
 	uint64_t scan_due_ms;
-	bool topics_ready; /* they were there */
-	bool topics_gone;  /* one is not there any more */
-	bool lost;         /* and all was to be published again */
+	bool topics_ready;     /* they were there */
+	bool topics_gone;      /* one is not there any more */
+	bool lost[KIND_COUNT]; /* all was to be published again, as it did not
+				* take this; until it takes it */
 	bool topics_asking;
 	uint64_t topics_due_ms;
 	bool stopping;  /* publish the rest, take nothing new */
@@ -138,7 +142,7 @@ void track_lost(struct track *t, bool lost);
 /** relay.c: run all tracks on the loop's next turn. */
 void relay_kick(struct relay *relay);
 /** relay.c: Kafka does not know a topic any more: make it anew. */
-void relay_topics_gone(struct relay *relay);
+void relay_topics_gone(struct relay *relay, enum track_kind kind);
 
 /** relay_set.c: look at the set if it is time; t is not held by anything. */
 void relay_scan(struct relay *relay);
