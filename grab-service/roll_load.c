@@ -106,9 +106,11 @@ static void view_read_cb(void *ctx, const struct activity_view *view,
 		return;
 	}
 	if (!has_room(t, view->plan.rule.count)) {
-		log_warn("no room for the plan: its claims are published as "
-			 "they are",
-			 log_str("activity", t->activity->id));
+		if (!t->unproven) {
+			log_warn("no room for the plan: its claims are "
+				 "published as they are",
+				 log_str("activity", t->activity->id));
+		}
 		t->unproven = true;
 		finish(t, UNPROVEN_MS);
 		return;

@@ -1,7 +1,8 @@
 #include "ledger_sqlite.h"
 
-/* For people only, and it never gets more than the database can add. */
-#define CAPPED(sum) "min(" sum ", 4611686018427387904)"
+/* What is announced is for people only, and never gets more than the database
+ * can add. */
+#define MOST "4611686018427387904"
 
 #define CLAIM_COLUMNS "red_packet_id, uid, amount, seq, tranche, at_ms"
 
@@ -48,23 +49,17 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 		" leftover_amount = ?17, max_seq = ?18, whole_seq = ?19,"
 		" parked_count = ?20, conflict_count = ?21, alarm = ?22,"
 		" updated_ms = ?23 WHERE activity = ?1",
-	[S_INFO_CREATED] =
-		"UPDATE red_packet_info SET uid = ?2, title = ?3,"
-		" currency = ?4, commitment = ?5, ack = ?6,"
-		" total_amount = " CAPPED(
-			"total_amount + ?7") ","
-					     " total_packet = " CAPPED(
-						     "total_packet + ?8") ","
-									  " start_ms = ?9,"
-									  " end_ms = ?10, created_ms = ?11"
-									  " WHERE activity = ?1",
+	[S_INFO_CREATED] = "UPDATE red_packet_info SET uid = ?2, title = ?3,"
+			   " currency = ?4, commitment = ?5, ack = ?6,"
+			   " total_amount = min(total_amount + ?7, " MOST "),"
+			   " total_packet = min(total_packet + ?8, " MOST "),"
+			   " start_ms = ?9, end_ms = ?10, created_ms = ?11"
+			   " WHERE activity = ?1",
 
-	[S_INFO_TOTAL] =
-		"UPDATE red_packet_info SET"
-		" total_amount = " CAPPED(
-			"total_amount + ?2") ","
-					     " total_packet = " CAPPED(
-						     "total_packet + ?3") " WHERE activity = ?1",
+	[S_INFO_TOTAL] = "UPDATE red_packet_info SET"
+			 " total_amount = min(total_amount + ?2, " MOST "),"
+			 " total_packet = min(total_packet + ?3, " MOST ")"
+			 " WHERE activity = ?1",
 
 	[S_TRANCHE_LIST] = "SELECT tranche, packets, amount,"
 			   " transfer IS NOT NULL FROM tranche"
