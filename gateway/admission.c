@@ -14,7 +14,13 @@ enum admission admission_decide(const struct admission_view *v)
 	if (v->loop_in_flight >= v->loop_in_flight_max) {
 		return GATEWAY_FULL;
 	}
-	if (v->loop_in_flight >= v->window) {
+	/* Half of all, so that a ledger that hangs leaves room for grabs. */
+	if (v->for_ledger &&
+	    v->ledger_in_flight >= (v->loop_in_flight_max + 1) / 2) {
+		return LEDGER_FULL;
+	}
+	if (!v->for_ledger &&
+	    v->loop_in_flight - v->ledger_in_flight >= v->window) {
 		return SERVICES_SLOW;
 	}
 	return ADMITTED;

@@ -21,6 +21,7 @@ enum admission {
 	KEY_REMOVED,     /* DENIED */
 	CONNECTION_FULL, /* BUSY */
 	GATEWAY_FULL,    /* BUSY */
+	LEDGER_FULL,     /* BUSY */
 	SERVICES_SLOW,   /* BUSY */
 };
 
@@ -32,7 +33,9 @@ struct admission_view {
 	size_t in_flight_max;
 	size_t loop_in_flight; /* of the loop, with its share of the total */
 	size_t loop_in_flight_max;
-	size_t window; /* what the services answer in time, see window.h */
+	bool for_ledger;         /* this one asks the ledger */
+	size_t ledger_in_flight; /* of loop_in_flight, those that do */
+	size_t window; /* of the others: what is answered in time, window.h */
 };
 
 /** The first bound that v breaks, or ADMITTED. */

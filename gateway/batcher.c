@@ -216,7 +216,8 @@ static void batch_done(void *ctx, enum dubbo_outcome outcome,
 	struct gateway_loop *l = b->loop;
 
 	window_done(&l->window, uv_now(&l->uv), uv_now(&l->uv) - b->sent_ms,
-		    (uint64_t)l->options->try_ms * 3 / 4, l->alive, b->count);
+		    (uint64_t)l->options->try_ms * 3 / 4,
+		    l->alive - l->ledger_alive, b->count);
 	if (verdict != VERDICT_VALUE || !take_value(b, result->value)) {
 		if (verdict == VERDICT_VALUE) {
 			verdict = VERDICT_UNKNOWN;

@@ -23,6 +23,7 @@
 	X(IDLE, "idle")                               \
 	X(IN_FLIGHT, "in_flight")                     \
 	X(IN_FLIGHT_TOTAL, "in_flight_total")         \
+	X(LEDGER, "ledger")                           \
 	X(SLOW, "slow")                               \
 	X(WRITE_QUEUE, "write_queue")                 \
 	X(NOT_AFTER, "not_after")                     \

@@ -44,6 +44,7 @@ struct gateway_loop {
 	struct session *serving;
 	struct request *requests; /* open ones, by session and seq */
 	size_t alive;             /* requests that are open, or asked for */
+	size_t ledger_alive;      /* of these, for the ledger */
 	size_t in_flight_max;     /* its share of the total, bounds alive */
 	struct wheel wheel;
 	struct batcher batcher;

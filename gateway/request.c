@@ -83,6 +83,7 @@ struct request *request_new(struct session *s, const struct request_options *o)
 	DL_APPEND(s->requests, r);
 	s->in_flight++;
 	l->alive++;
+	l->ledger_alive += r->kind == REQUEST_BALANCE;
 	wheel_add(&l->wheel, r, uv_now(&l->uv));
 	return r;
 }
@@ -120,6 +121,7 @@ void request_free(struct request *r)
 {
 	check(!request_open(r) && r->loop->alive > 0);
 	r->loop->alive--;
+	r->loop->ledger_alive -= r->kind == REQUEST_BALANCE;
 	free(r);
 }
 

@@ -35,7 +35,7 @@ static bool check_activity(struct session *s, uint64_t seq, struct bytes id)
 	return id_valid(id) || bad(s, seq, "activity_id must be " ID_RULE);
 }
 
-static enum admission admission_of(struct session *s)
+static enum admission admission_of(struct session *s, enum request_kind kind)
 {
 	const struct gateway_loop *l = s->loop;
 	/* The loop's with those whose app is gone or has its answer: the call
@@ -48,6 +48,8 @@ static enum admission admission_of(struct session *s)
 		.in_flight_max = session_in_flight_max(s),
 		.loop_in_flight = l->alive,
 		.loop_in_flight_max = l->in_flight_max,
+		.for_ledger = kind == REQUEST_BALANCE,
+		.ledger_in_flight = l->ledger_alive,
 		.window = l->window.size,
 	};
 
@@ -102,7 +104,7 @@ static bool admit_activity(struct session *s, uint64_t seq,
 
 static bool admit(struct session *s, uint64_t seq, enum request_kind kind)
 {
-	switch (admission_of(s)) {
+	switch (admission_of(s, kind)) {
 	case ADMITTED:
 		break;
 	case TOKEN_EXPIRED:
@@ -125,6 +127,11 @@ static bool admit(struct session *s, uint64_t seq, enum request_kind kind)
 		gateway_refused(REFUSAL_IN_FLIGHT_TOTAL);
 		reply_status(s, seq, kind, busy(kind),
 			     "too many requests in flight");
+		return false;
+	case LEDGER_FULL:
+		gateway_refused(REFUSAL_LEDGER);
+		reply_status(s, seq, kind, busy(kind),
+			     "too many questions are with the ledger");
 		return false;
 	case SERVICES_SLOW:
 		gateway_refused(REFUSAL_SLOW);

@@ -1,6 +1,6 @@
 /**
- * How many requests a loop may have with the services at once, told from how
- * long they take. Pure.
+ * How many requests a loop may have with the grab-services at once, told from
+ * how long they take. Pure.
  *
  * What is taken beyond what can be done only waits, here or there, until
  * nobody wants the answer any more. So when answers take nearly as long as a

@@ -77,6 +77,33 @@ Test(bounds, requests_in_all)
 	rig_stop(&rig);
 }
 
+/* A ledger that hangs while winners look at their balance takes no grabs. */
+Test(bounds, questions_that_the_ledger_does_not_answer)
+{
+	static const char *const settings[] = { "gateway.in_flight_total_max=8",
+						"gateway.loops=1", NULL };
+	uint64_t seq[8];
+	uint64_t won;
+
+	start(settings);
+	rig.ledger.mode = FAKE_HOLD;
+	rig_hello(&rig, &app, "alice", false);
+	for (size_t i = 0; i < 8; i++) {
+		seq[i] = app_client_query_balance(&app.client, BYTES(""));
+	}
+	won = grab(&app, "quiz");
+	RUN_UNTIL(&rig.loop, app_has(&app, won));
+	cr_assert_eq(app_answer(&app, won)->code, RAIN__STATUS__WON);
+	cr_assert_eq(app_answer(&app, seq[7])->code, RAIN__STATUS__BUSY);
+	cr_assert_eq(refused(REFUSAL_LEDGER), 4);
+	fake_release(&rig.ledger);
+	RUN_UNTIL(&rig.loop, app_has(&app, seq[0]));
+	cr_assert_eq(app_answer(&app, seq[0])->code,
+		     RAIN__STATUS__STATUS_UNSPECIFIED);
+	rig_close(&rig, &app);
+	rig_stop(&rig);
+}
+
 /* Or whoever asks, leaves and comes again would be bounded by nothing. */
 Test(bounds, requests_of_apps_that_have_gone)
 {

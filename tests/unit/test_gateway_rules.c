@@ -35,6 +35,19 @@ Test(admission, each_bound_refuses_by_name)
 	cr_assert_eq(admission_decide(&v), GATEWAY_FULL);
 	v.loop_in_flight = 15;
 	cr_assert_eq(admission_decide(&v), SERVICES_SLOW);
+	/* What waits for the ledger does not count there, and is at most half. */
+	v.ledger_in_flight = 1;
+	cr_assert_eq(admission_decide(&v), ADMITTED);
+	v.for_ledger = true;
+	v.ledger_in_flight = 9;
+	cr_assert_eq(admission_decide(&v), ADMITTED);
+	v.ledger_in_flight = 10;
+	cr_assert_eq(admission_decide(&v), LEDGER_FULL);
+	v = (struct admission_view){ .expires_ms = 1,
+				     .in_flight_max = 1,
+				     .loop_in_flight_max = 1,
+				     .for_ledger = true };
+	cr_assert_eq(admission_decide(&v), ADMITTED);
 }
 
 /* F66: what the services do not answer in time is not taken. */
