@@ -187,15 +187,16 @@ static const char conflicts[] =
 	"SELECT activity_id, red_packet_id, c.uid, amount, seq, reason"
 	" FROM conflict c JOIN red_packet_info USING (activity)";
 
-static void take_conflict(struct check *c, sqlite3_stmt *row)
+/* A claim that waits for a person or for funds; what tells which. */
+static void tell_open(struct check *c, sqlite3_stmt *row, const char *what)
 {
 	struct check_activity *a = wanted(c, row);
 
 	if (a != NULL) {
 		check_violation(c,
-				"%s: conflict (%s): packet %s of %s, %lld "
-				"cents, seq %lld",
-				a->id,
+				"%s: %s (%s): packet %s of %s, %lld cents, seq "
+				"%lld",
+				a->id, what,
 				(const char *)sqlite3_column_text(row, 5),
 				(const char *)sqlite3_column_text(row, 1),
 				(const char *)sqlite3_column_text(row, 2),
@@ -204,25 +205,18 @@ static void take_conflict(struct check *c, sqlite3_stmt *row)
 	}
 }
 
+static void take_conflict(struct check *c, sqlite3_stmt *row)
+{
+	tell_open(c, row, "conflict");
+}
+
 static const char parked[] =
 	"SELECT activity_id, red_packet_id, p.uid, amount, seq, reason"
 	" FROM parked_claim p JOIN red_packet_info USING (activity)";
 
 static void take_parked(struct check *c, sqlite3_stmt *row)
 {
-	struct check_activity *a = wanted(c, row);
-
-	if (a != NULL) {
-		check_violation(c,
-				"%s: parked (%s): packet %s of %s, %lld cents, "
-				"seq %lld",
-				a->id,
-				(const char *)sqlite3_column_text(row, 5),
-				(const char *)sqlite3_column_text(row, 1),
-				(const char *)sqlite3_column_text(row, 2),
-				(long long)sqlite3_column_int64(row, 3),
-				(long long)sqlite3_column_int64(row, 4));
-	}
+	tell_open(c, row, "parked");
 }
 
 static const char letters[] =

@@ -14,11 +14,12 @@ enum {
 	PATIENCE_S = 60,    /* of the tappers, for open outcomes */
 	SETTLE_MS = 120000, /* of us, for the tappers */
 	CHECK_MS = 120000,
-	CHECK_TRIES = 4,
-	CHECK_WAIT_MS = 3000, /* between two */
-	PREPARE_MS = 60000,   /* of one step of an operator */
+	PREPARE_MS = 60000, /* of one step of an operator */
 	NAMES = ROUND_ACTIVITIES,
 };
+
+/* How long the last events may take to the ledger. */
+#define CHECK_WAIT_S "10"
 
 /* What the operator does while it rains, at percent of the round. */
 static const struct {
@@ -176,25 +177,20 @@ static bool compare(struct rounds *r, const struct activities *a)
 			       config,
 			       "--ledger",
 			       ledger,
+			       "--wait",
+			       CHECK_WAIT_S,
 			       a->names[ACTIVITY_SOLD],
 			       a->names[ACTIVITY_LEFT],
 			       a->names[ACTIVITY_LATE],
 			       NULL };
-	int code = -1;
+	int code;
 
 	snprintf(program, sizeof program, "%s/fault_check", w->bin);
 	snprintf(name, sizeof name, "taps-%03zu.log", r->played);
 	world_path(w, name, log);
 	world_path(w, "rainctl.ini", config);
 	world_path(w, "ledger.db", ledger);
-	for (int tries = 0; code != 0 && tries < CHECK_TRIES; tries++) {
-		uint64_t end = uv_now(&w->loop) + CHECK_WAIT_MS;
-
-		while (tries > 0 && uv_now(&w->loop) < end) {
-			world_turn(w);
-		}
-		code = world_run(w, &c, args, CHECK_MS);
-	}
+	code = world_run(w, &c, args, CHECK_MS);
 	printf("%s", child_text(&c));
 	summary_add_words(r->checked, child_text(&c));
 	if (code != 0) {
