@@ -21,6 +21,12 @@ struct roll {
 	uint64_t mask; /* size of index - 1 */
 };
 
+static void no_users(struct roll *r)
+{
+	r->users = xcalloc(r->count, sizeof *r->users);
+	r->index = xcalloc(r->mask + 1, sizeof *r->index);
+}
+
 struct roll *roll_new(const uint8_t seed[ALLOCATE_SEED],
 		      const struct allocate_rule *rule, uint64_t id_base)
 {
@@ -32,12 +38,11 @@ struct roll *roll_new(const uint8_t seed[ALLOCATE_SEED],
 	rand_bytes(&r->key, sizeof r->key);
 	r->amounts = xcalloc(r->count, sizeof *r->amounts);
 	allocate(seed, rule, r->amounts);
-	r->users = xcalloc(r->count, sizeof *r->users);
 	while (size < 2 * r->count) {
 		size *= 2;
 	}
 	r->mask = size - 1;
-	r->index = xcalloc(size, sizeof *r->index);
+	no_users(r);
 	return r;
 }
 
@@ -56,11 +61,13 @@ uint64_t roll_packets(const struct roll *r)
 	return r->count;
 }
 
+/* What was never written takes no memory and no time, unless it is cleared. */
 void roll_forget_users(struct roll *r)
 {
 	if (r != NULL) {
-		memset(r->users, 0, r->count * sizeof *r->users);
-		memset(r->index, 0, (r->mask + 1) * sizeof *r->index);
+		free(r->users);
+		free(r->index);
+		no_users(r);
 	}
 }
 

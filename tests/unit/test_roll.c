@@ -1,0 +1,119 @@
+/* What a claim must be, and what is remembered of its users. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+
+#include "grab-service/roll.h"
+
+enum { COUNT = 1000, BASE = 5000, CENTS = 100 };
+
+static struct roll *r;
+static char why[ROLL_WHY];
+
+static void setup(void)
+{
+	static const uint8_t seed[ALLOCATE_SEED] = { 7 };
+	const struct allocate_rule rule = {
+		.total_cents = COUNT * CENTS,
+		.count = COUNT,
+		.min_cents = CENTS,
+		.max_cents = CENTS,
+	};
+
+	r = roll_new(seed, &rule, BASE);
+}
+
+static void teardown(void)
+{
+	roll_free(r);
+}
+
+TestSuite(roll, .init = setup, .fini = teardown);
+
+/* The packet of seq, as it is planned. */
+static bool fits(uint64_t seq, const char *user)
+{
+	char id[24];
+	struct roll_entry e = {
+		.seq = seq,
+		.amount_cents = CENTS,
+		.tranche = 1,
+		.user = bytes_str(user),
+	};
+
+	(void)snprintf(id, sizeof id, "%llu",
+		       (unsigned long long)(BASE + seq - 1));
+	e.red_packet_id = bytes_str(id);
+	return roll_fits(r, &e, why);
+}
+
+Test(roll, a_claim_has_one_user_and_a_user_one_claim)
+{
+	cr_assert(fits(1, "u"));
+	cr_assert(fits(1, "u"), "as often as it is asked for");
+	cr_assert_not(fits(1, "v"));
+	cr_assert_str_eq(why, "it was another user's");
+	cr_assert_not(fits(2, "u"));
+	cr_assert_str_eq(why, "the user has claim 1 already");
+	cr_assert(fits(2, "v"), "what was refused is not remembered");
+	cr_assert(roll_has_user(r, BYTES("u")));
+	cr_assert_not(roll_has_user(r, BYTES("w")));
+}
+
+Test(roll, a_claim_is_a_packet_of_the_plan)
+{
+	struct roll_entry e = {
+		.seq = 1,
+		.red_packet_id = BYTES("5000"),
+		.amount_cents = CENTS + 1,
+		.user = BYTES("u"),
+	};
+
+	cr_assert_not(roll_fits(r, &e, why));
+	cr_assert_str_eq(why, "it is packet 5000 with 1.01, and packet 5000 "
+			      "with 1.00 in the plan");
+	e.amount_cents = CENTS;
+	e.red_packet_id = BYTES("5001");
+	cr_assert_not(roll_fits(r, &e, why));
+	e.red_packet_id = BYTES("5000");
+	e.tranche = 2;
+	cr_assert_not(roll_fits(r, &e, why));
+	cr_assert_not(fits(0, "u"));
+	cr_assert_not(fits(COUNT + 1, "u"));
+	cr_assert(fits(COUNT, "u"));
+}
+
+Test(roll, all_of_them_have_room)
+{
+	char user[16];
+
+	for (unsigned i = 1; i <= COUNT; i++) {
+		(void)snprintf(user, sizeof user, "u%u", i);
+		cr_assert(fits(i, user), "%s", why);
+	}
+	for (unsigned i = 1; i <= COUNT; i++) {
+		(void)snprintf(user, sizeof user, "u%u", i);
+		cr_assert(roll_has_user(r, bytes_str(user)));
+	}
+	cr_assert_not(roll_has_user(r, BYTES("u0")));
+}
+
+/* Whoever leads on after a halt says that the claims are right. */
+Test(roll, what_a_person_accepts_is_not_held_against_what_was_before)
+{
+	cr_assert(fits(1, "u"));
+	cr_assert(fits(2, "v"));
+	roll_forget_users(r);
+	cr_assert_not(roll_has_user(r, BYTES("u")));
+	cr_assert(fits(1, "w"));
+	cr_assert(fits(2, "u"));
+	cr_assert_not(fits(3, "w"));
+}
+
+Test(roll, without_one_everything_can_be)
+{
+	const struct roll_entry e = { .seq = 9, .user = BYTES("u") };
+
+	cr_assert(roll_fits(NULL, &e, why));
+	cr_assert_not(roll_has_user(NULL, BYTES("u")));
+	roll_forget_users(NULL);
+}
