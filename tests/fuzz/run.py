@@ -4,7 +4,8 @@
 usage: run.py TARGET CORPUS FOLDER SECONDS
        run.py --line NAME FILE     print FILE as a line for a corpus
 
-TARGET is a program fuzz_NAME, CORPUS its file of lines NAME HEX. What it finds
+TARGET is a program fuzz_NAME, CORPUS its file of lines NAME HEX (those called
+found_N came from a fuzzer, the others from a person). What it finds
 is kept in FOLDER, never in the tree: found/ has inputs that reach new code,
 crash-* those that break something; fuzz_replay_NAME FILE runs one of them.
 """
