@@ -1,6 +1,5 @@
 #include "answer.h"
 
-#include "base/log.h"
 #include "base/rand.h"
 #include "rain/gateway.pb-c.h"
 
@@ -91,13 +90,8 @@ static struct answer with_packet(const struct verdict *v, int status,
 	struct claim claim;
 	const char *why = NULL;
 
-	if (claim_parse(v->claim, &claim, &why) &&
+	if (!claim_parse(v->claim, &claim, &why) ||
 	    !bytes_eq(claim.user_id, v->user)) {
-		why = "it is another user's";
-	}
-	if (why != NULL) {
-		log_error("claim unreadable", log_bytes("user", v->user),
-			  log_str("why", why));
 		return without_packet(v, RAIN__STATUS__PENDING);
 	}
 	*seq = claim.seq;

@@ -7,7 +7,7 @@
 
 #include "roll.h"
 
-enum { EVICT_LOOK_MAX = 64 };
+enum { EVICT_LOOK_MAX = 64, LOG_AGAIN_MS = 1000 };
 
 struct directory {
 	struct activity *all; /* uthash, oldest first */
@@ -97,6 +97,16 @@ void activity_unpin(struct activity *a)
 {
 	check(a->pins > 0);
 	a->pins--;
+}
+
+bool activity_may_log(struct activity *a, uint64_t now_ms)
+{
+	bool may = now_ms >= a->log_after_ms;
+
+	if (may) {
+		a->log_after_ms = now_ms + LOG_AGAIN_MS;
+	}
+	return may;
 }
 
 struct bytes activity_id(const struct activity *a)

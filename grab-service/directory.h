@@ -8,6 +8,7 @@
 
 #include <uthash.h>
 
+#include "base/check.h"
 #include "base/id.h"
 #include "lane.h"
 
@@ -45,7 +46,7 @@ struct activity {
 	struct elsewhere elsewhere;
 	struct track *track;    /* the relay's, NULL if none */
 	struct roll *roll;      /* the relay's, NULL if there is none yet */
-	uint64_t refused_ms;    /* loop time of the last refusal in the log */
+	uint64_t log_after_ms;  /* loop time: no refusal is logged before */
 	bool halting;           /* a halt is in flight */
 	uint64_t halt_after_ms; /* loop time: no halt is sent before */
 	size_t pins;            /* who needs it to stay */
@@ -66,6 +67,10 @@ struct activity *directory_find(struct directory *d, struct bytes id);
 void activity_pin(struct activity *a);
 /** See activity_pin(). */
 void activity_unpin(struct activity *a);
+
+/** Whether a refusal of a grab may be logged: a storm on one activity is one
+ * line a second. */
+must_check bool activity_may_log(struct activity *a, uint64_t now_ms);
 
 /** The id as a view; valid as long as a. */
 struct bytes activity_id(const struct activity *a);

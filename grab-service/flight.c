@@ -21,8 +21,6 @@
 #include "roll.h"
 #include "step.h"
 
-enum { LOG_AGAIN_MS = 1000 };
-
 /* Where the answers of a script begin in the rest of its reply. */
 enum { REPLY_LEFT, REPLY_CLAIMS, REPLY_PACKETS, REPLY_START_IN, REPLY_USERS };
 
@@ -115,9 +113,7 @@ static void refuse_all(struct flight *f, const struct step_reply *reply)
 	if (reply->code == STEP_INCARNATION) {
 		message = "Redis was restarted, checking that nothing was lost";
 		fence_needed(f->env, f->activity);
-	} else if (uv_now(f->env->loop) >= f->activity->refused_ms) {
-		/* A storm on it is one line a second. */
-		f->activity->refused_ms = uv_now(f->env->loop) + LOG_AGAIN_MS;
+	} else if (activity_may_log(f->activity, uv_now(f->env->loop))) {
 		log_error("a grab was refused",
 			  log_str("activity", f->activity->id),
 			  log_str("code", step_code_name(reply->code)));

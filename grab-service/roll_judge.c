@@ -7,6 +7,7 @@
 
 #include "roll.h"
 
+#include "base/log.h"
 #include "rain/gateway.pb-c.h"
 
 #include "answer.h"
@@ -30,13 +31,19 @@ static bool judge(struct grab_env *env, struct activity *a,
 	return false;
 }
 
-static void foreign(struct grab_env *env, struct activity *a, struct bytes user)
+static void foreign(struct grab_env *env, struct activity *a,
+		    const struct verdict *v)
 {
 	char reason[ID_MAX + 60];
 
+	if (activity_may_log(a, uv_now(env->loop))) {
+		log_error("claim unreadable", log_str("activity", a->id),
+			  log_bytes("user", v->user),
+			  log_bytes("text", v->claim));
+	}
 	(void)snprintf(reason, sizeof reason,
 		       "what is stored for user %.*s is no claim of his",
-		       BYTES_FMT(user));
+		       BYTES_FMT(v->user));
 	halt_evidence(env, a, reason);
 }
 
@@ -46,7 +53,7 @@ static void without_claim(struct grab_env *env, struct activity *a,
 			  const struct verdict *v, struct answer *answer)
 {
 	if (v->claim.n > 0) {
-		foreign(env, a, v->user);
+		foreign(env, a, v);
 	} else if (roll_has_user(a->roll, v->user)) {
 		/* A claim may have been read before this older reply was: the
 		 * step of the halt looks again. */

@@ -2,6 +2,7 @@
  * Needs a broker. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "lib/grab_rig.h"
 #include "rain/gateway.pb-c.h"
@@ -74,4 +75,38 @@ Test(edited, the_seed_before_anybody_has_read_it)
 		  "%s", lua_meta(&rig.redis, "a", "reason"));
 	rig_grab(&rig, 0, "a", "u", &got);
 	cr_assert_eq(got.status, RAIN__STATUS__PAUSED);
+}
+
+/* How often a text stands in what was logged since the log was caught. */
+static int count_log(FILE *log, const char *text)
+{
+	char line[2048];
+	int n = 0;
+
+	rewind(log);
+	while (fgets(line, sizeof line, log) != NULL) {
+		n += strstr(line, text) != NULL;
+	}
+	return n;
+}
+
+/* Whoever has lost his claim asks again and again, and is no flood of lines. */
+Test(edited, one_claim_is_told_to_the_log_once_a_second)
+{
+	FILE *log = tmpfile();
+	struct rig_got got;
+
+	open_a();
+	rig_service(&rig, 0, false, NULL);
+	rig_grab(&rig, 0, "a", "u", &got);
+	redis_server_ask(&rig.redis, "HSET rain:{a}:users u nothing");
+	cr_assert_not_null(log);
+	cr_assert_neq(dup2(fileno(log), STDERR_FILENO), -1);
+	for (int i = 0; i < 50; i++) {
+		rig_grab(&rig, 0, "a", "u", &got);
+		cr_assert_eq(got.status, RAIN__STATUS__PENDING);
+	}
+	cr_assert_geq(count_log(log, "claim unreadable"), 1);
+	cr_assert_leq(count_log(log, "claim unreadable"), 10);
+	(void)fclose(log);
 }
