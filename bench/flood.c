@@ -11,11 +11,13 @@
  *   connections=N   with the scope front     users=N       who take turns
  *   retry=honour|ignore|never                when a tap was refused
  *   not_after=MS    how long a tap is worth something
+ *   first=N         number of the first user
  *
  * Prints one JSON object.
  */
 #include "bench/flood.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +95,8 @@ static void tap(struct flood_connection *c, struct flood_user *u,
 	struct flood_tap *t;
 	uint64_t seq;
 
-	(void)snprintf(name, sizeof name, "u-%07zu", (size_t)(u - f->users));
+	(void)snprintf(name, sizeof name, "u-%08" PRIu64,
+		       f->options.first + (uint64_t)(u - f->users));
 	if (f->options.not_after > 0) {
 		not_after = app_client_server_ms(&c->client) +
 			    (int64_t)f->options.not_after;

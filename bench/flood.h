@@ -61,6 +61,7 @@ struct flood_options {
 	uint64_t warm; /* of these, not counted */
 	uint64_t connections;
 	uint64_t users;     /* who take turns */
+	uint64_t first;     /* number of the first of them */
 	uint64_t not_after; /* of a tap, ms from now; 0: the gateway's */
 	enum flood_retry retry;
 };

@@ -35,6 +35,7 @@ static void take_option(struct flood_options *o, const char *arg)
 		{ "seconds=", &o->seconds },
 		{ "warm=", &o->warm },
 		{ "users=", &o->users },
+		{ "first=", &o->first },
 		{ "connections=", &o->connections },
 		{ "not_after=", &o->not_after },
 	};
