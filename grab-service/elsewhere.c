@@ -69,7 +69,8 @@ static void absent_cb(void *ctx, const Rain__TotalsReply *reply)
 	e->asking = false;
 	if (reply != NULL && !reply->known && !somewhere(a)) {
 		e->absent_until_ms = uv_now(env->loop) + ELSEWHERE_KEEP_MS;
-	} else if (reply != NULL && reply->known) {
+	} else if (reply != NULL && reply->known &&
+		   activity_may_log(a, uv_now(env->loop))) {
 		log_error("the ledger knows an activity that Redis lost",
 			  log_str("activity", a->id));
 	}

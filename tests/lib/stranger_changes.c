@@ -37,7 +37,8 @@ const struct change changes[] = {
 	  { "LSET rain:{@}:packets -1 "
 	    "{\"redPacketId\":\"1004\",\"amount\":\"9.99\"}" },
 	  { HALTS, QUIET, QUIET },
-	  "with 9.99, and packet 1004 with 1.00 in the plan" },
+	  /* 1004, or what comes behind one that was in flight. */
+	  "with 9.99, and packet 100" },
 	{ .name = "packets: the next is one that is taken",
 	  { "LSET rain:{@}:packets -1 "
 	    "{\"redPacketId\":\"1000\",\"amount\":\"1.00\"}" },
