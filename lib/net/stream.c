@@ -351,7 +351,9 @@ void stream_close(struct stream *s, int why)
 	s->closing = true;
 	s->open = false;
 	count_gone(s);
-	if (!s->finishing) {
+	/* libuv takes a connection that broke while there was still something
+	 * to read for one that ended; the write that fails says what it was. */
+	if (!s->finishing || s->why == UV_EOF) {
 		s->why = why;
 	}
 	stream_unpend(s);

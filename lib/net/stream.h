@@ -125,7 +125,8 @@ void stream_resume(struct stream *s);
 void stream_close(struct stream *s, int why);
 
 /** Close when all that was sent has left; at most after timeout_ms. What the
- * peer still sends is dropped. on_close is told why, however it goes. */
+ * peer still sends is dropped. on_close is told why, however it goes; only
+ * where that is UV_EOF, an error on the way tells more. */
 void stream_finish(struct stream *s, int why, uint64_t timeout_ms);
 
 /* A listening socket. */
