@@ -17,17 +17,6 @@ static void start(const char *const *settings)
 	rig_ready(&rig);
 }
 
-static uint64_t grab(struct app *a, const char *activity)
-{
-	return app_client_grab(&a->client, bytes_str(activity), BYTES(""), 0,
-			       0);
-}
-
-static int64_t refused(enum refusal why)
-{
-	return atomic_load(&gateway_metrics.refused[why].value);
-}
-
 Test(bounds, requests_of_a_connection)
 {
 	static const char *const settings[] = { "gateway.in_flight_max=2",
@@ -38,7 +27,7 @@ Test(bounds, requests_of_a_connection)
 	rig.grabs[0].mode = FAKE_HOLD;
 	rig_hello(&rig, &app, "alice", false);
 	for (size_t i = 0; i < 3; i++) {
-		seq[i] = grab(&app, "quiz");
+		seq[i] = app_grab(&app, "quiz");
 	}
 	RUN_UNTIL(&rig.loop, app_has(&app, seq[2]));
 	cr_assert_eq(app_answer(&app, seq[2])->code, RAIN__STATUS__BUSY);
@@ -47,7 +36,7 @@ Test(bounds, requests_of_a_connection)
 					 0);
 	RUN_UNTIL(&rig.loop, app_has(&app, seq[2]));
 	cr_assert_eq(app_answer(&app, seq[2])->code, RAIN__STATUS__PENDING);
-	cr_assert_eq(refused(REFUSAL_IN_FLIGHT), 2);
+	cr_assert_eq(rig_refused(REFUSAL_IN_FLIGHT), 2);
 	RUN_UNTIL(&rig.loop, rig.grabs[0].grabs == 2);
 	fake_release(&rig.grabs[0]);
 	RUN_UNTIL(&rig.loop, app_has(&app, seq[0]) && app_has(&app, seq[1]));
@@ -66,12 +55,12 @@ Test(bounds, requests_in_all)
 	rig.grabs[0].mode = FAKE_HOLD;
 	rig_hello(&rig, &app, "alice", false);
 	rig_hello(&rig, &other, "bob", false);
-	(void)grab(&app, "quiz");
+	(void)app_grab(&app, "quiz");
 	RUN_UNTIL(&rig.loop, rig.grabs[0].held_count == 1);
-	seq = grab(&other, "quiz");
+	seq = app_grab(&other, "quiz");
 	RUN_UNTIL(&rig.loop, app_has(&other, seq));
 	cr_assert_eq(app_answer(&other, seq)->code, RAIN__STATUS__BUSY);
-	cr_assert_eq(refused(REFUSAL_IN_FLIGHT_TOTAL), 1);
+	cr_assert_eq(rig_refused(REFUSAL_IN_FLIGHT_TOTAL), 1);
 	rig_close(&rig, &app);
 	rig_close(&rig, &other);
 	rig_stop(&rig);
@@ -91,11 +80,11 @@ Test(bounds, questions_that_the_ledger_does_not_answer)
 	for (size_t i = 0; i < 8; i++) {
 		seq[i] = app_client_query_balance(&app.client, BYTES(""));
 	}
-	won = grab(&app, "quiz");
+	won = app_grab(&app, "quiz");
 	RUN_UNTIL(&rig.loop, app_has(&app, won));
 	cr_assert_eq(app_answer(&app, won)->code, RAIN__STATUS__WON);
 	cr_assert_eq(app_answer(&app, seq[7])->code, RAIN__STATUS__BUSY);
-	cr_assert_eq(refused(REFUSAL_LEDGER), 4);
+	cr_assert_eq(rig_refused(REFUSAL_LEDGER), 4);
 	fake_release(&rig.ledger);
 	RUN_UNTIL(&rig.loop, app_has(&app, seq[0]));
 	cr_assert_eq(app_answer(&app, seq[0])->code,
@@ -118,7 +107,7 @@ Test(bounds, requests_of_apps_that_have_gone)
 	start(settings);
 	rig.grabs[0].mode = FAKE_HOLD;
 	rig_hello(&rig, &app, "alice", false);
-	(void)grab(&app, "quiz");
+	(void)app_grab(&app, "quiz");
 	RUN_UNTIL(&rig.loop, rig.grabs[0].held_count == 1);
 	/* With a reset: a close alone says only that it sends no more. */
 	cr_assert_eq(uv_fileno(&app.client.stream.uv.handle, &fd), 0);
@@ -127,12 +116,12 @@ Test(bounds, requests_of_apps_that_have_gone)
 	RUN_UNTIL(&rig.loop,
 		  atomic_load(&gateway_metrics.connections.value) == 0);
 	rig_hello(&rig, &other, "bob", false);
-	seq = grab(&other, "quiz");
+	seq = app_grab(&other, "quiz");
 	RUN_UNTIL(&rig.loop, app_has(&other, seq));
 	cr_assert_eq(app_answer(&other, seq)->code, RAIN__STATUS__BUSY);
 	fake_release(&rig.grabs[0]);
 	do {
-		seq = grab(&other, "quiz");
+		seq = app_grab(&other, "quiz");
 		RUN_UNTIL(&rig.loop, app_has(&other, seq));
 	} while (app_answer(&other, seq)->code == RAIN__STATUS__BUSY);
 	cr_assert_eq(app_answer(&other, seq)->code, RAIN__STATUS__WON);
@@ -150,7 +139,7 @@ Test(bounds, connections)
 	rig_connect(&rig, &other);
 	RUN_UNTIL(&rig.loop, other.closed);
 	cr_assert_eq(app_last(&other)->code, RAIN__ERROR_CODE__UNAVAILABLE);
-	cr_assert_eq(refused(REFUSAL_CONNECTIONS), 1);
+	cr_assert_eq(rig_refused(REFUSAL_CONNECTIONS), 1);
 	rig_close(&rig, &app);
 	/* Its place is free again, once the loop has noticed. */
 	RUN_UNTIL(&rig.loop,
@@ -189,16 +178,16 @@ Test(bounds, a_slow_reader)
 	/* It asks and never reads the errors that it gets. */
 	for (unsigned turn = 0; turn < 3000 && !app.closed; turn++) {
 		for (unsigned i = 0; i < 100; i++) {
-			(void)grab(&app, "not an id");
+			(void)app_grab(&app, "not an id");
 		}
-		RUN_UNTIL(&rig.loop, app.closed ||
-					     app.client.stream.queued < 20000 ||
-					     refused(REFUSAL_WRITE_QUEUE) > 0);
-		if (refused(REFUSAL_WRITE_QUEUE) > 0) {
+		RUN_UNTIL(&rig.loop,
+			  app.closed || app.client.stream.queued < 20000 ||
+				  rig_refused(REFUSAL_WRITE_QUEUE) > 0);
+		if (rig_refused(REFUSAL_WRITE_QUEUE) > 0) {
 			break;
 		}
 	}
-	cr_assert_eq(refused(REFUSAL_WRITE_QUEUE), 1);
+	cr_assert_eq(rig_refused(REFUSAL_WRITE_QUEUE), 1);
 	/* The others never noticed. */
 	rig_hello(&rig, &other, "bob", false);
 	rig_close(&rig, &other);
@@ -220,7 +209,7 @@ Test(bounds, the_time_to_say_hello)
 	RUN_UNTIL(&rig.loop, app.closed);
 	cr_assert_eq(app_last(&app)->code, RAIN__ERROR_CODE__TIMED_OUT);
 	cr_assert(clock_mono_ms() - begin >= 90);
-	cr_assert_eq(refused(REFUSAL_HELLO_TIME), 1);
+	cr_assert_eq(rig_refused(REFUSAL_HELLO_TIME), 1);
 	rig_stop(&rig);
 }
 
@@ -249,7 +238,7 @@ Test(bounds, silence)
 	RUN_UNTIL(&rig.loop, other.closed);
 	cr_assert_eq(app_last(&other)->code, RAIN__ERROR_CODE__TIMED_OUT);
 	cr_assert(clock_mono_ms() - spoke >= 150);
-	cr_assert_eq(refused(REFUSAL_IDLE), 2);
+	cr_assert_eq(rig_refused(REFUSAL_IDLE), 2);
 	rig_stop(&rig);
 }
 
@@ -263,7 +252,7 @@ Test(bounds, a_drain_answers_what_is_in_flight)
 	rig_connect(&rig, &greeting);
 	rig_hello(&rig, &app, "alice", false);
 	rig_hello(&rig, &other, "bob", false);
-	seq = grab(&app, "quiz");
+	seq = app_grab(&app, "quiz");
 	RUN_UNTIL(&rig.loop, rig.grabs[0].held_count == 1);
 
 	rig_drain(&rig);
@@ -273,7 +262,7 @@ Test(bounds, a_drain_answers_what_is_in_flight)
 	cr_assert_eq(app_last(&other)->seq, 0);
 	cr_assert(!app.closed && !rig.drained);
 	/* What comes now is refused, not dropped. */
-	(void)grab(&app, "quiz");
+	(void)app_grab(&app, "quiz");
 	RUN_UNTIL(&rig.loop, app_has(&app, seq + 1));
 	cr_assert_eq(app_answer(&app, seq + 1)->code,
 		     RAIN__ERROR_CODE__UNAVAILABLE);
@@ -297,7 +286,7 @@ Test(bounds, loops_share_the_connections)
 		rig_hello(&rig, &apps[i], user, false);
 	}
 	for (size_t i = 0; i < 9; i++) {
-		(void)grab(&apps[i], "quiz");
+		(void)app_grab(&apps[i], "quiz");
 	}
 	for (size_t i = 0; i < 9; i++) {
 		RUN_UNTIL(&rig.loop, apps[i].count == 2);

@@ -18,21 +18,10 @@ static void start(const char *const *settings)
 	rig_ready(&rig);
 }
 
-static uint64_t grab(struct app *a, const char *activity)
-{
-	return app_client_grab(&a->client, bytes_str(activity), BYTES(""), 0,
-			       0);
-}
-
 static int code_of(struct app *a, uint64_t seq)
 {
 	RUN_UNTIL(&rig.loop, app_has(a, seq));
 	return app_answer(a, seq)->code;
-}
-
-static int64_t refused(enum refusal why)
-{
-	return atomic_load(&gateway_metrics.refused[why].value);
 }
 
 static uint64_t say_hello(struct app *a, const char *user)
@@ -61,11 +50,11 @@ Test(crowd, hellos_in_all)
 	rig_expect_end(&rig, &third, RAIN__ERROR_CODE__TOO_FAST, "Hello");
 	cr_assert_geq(app_last(&third)->retry_after_ms, 1);
 	cr_assert_leq(app_last(&third)->retry_after_ms, 1500 + 4001);
-	cr_assert_eq(refused(REFUSAL_HELLO_RATE), 1);
+	cr_assert_eq(rig_refused(REFUSAL_HELLO_RATE), 1);
 	/* A token is not renewed just now, and not lost either. */
 	seq = say_hello(&app, "alice");
 	cr_assert_eq(code_of(&app, seq), RAIN__ERROR_CODE__TOO_FAST);
-	cr_assert_eq(code_of(&app, grab(&app, "quiz")), RAIN__STATUS__WON);
+	cr_assert_eq(code_of(&app, app_grab(&app, "quiz")), RAIN__STATUS__WON);
 	rig_close(&rig, &app);
 	rig_close(&rig, &other);
 	rig_stop(&rig);
@@ -90,7 +79,7 @@ Test(crowd, hellos_of_one_user_are_not_those_of_all)
 	}
 	cr_assert_geq(renewed, 3);
 	cr_assert_leq(renewed, 15);
-	cr_assert_geq(refused(REFUSAL_USER_RATE), 15);
+	cr_assert_geq(rig_refused(REFUSAL_USER_RATE), 15);
 	rig_hello(&rig, &other, "bob", false);
 	rig_close(&rig, &app);
 	rig_close(&rig, &other);
@@ -108,7 +97,7 @@ Test(crowd, hellos_of_an_address)
 	rig_connect(&rig, &other);
 	(void)say_hello(&other, "bob");
 	rig_expect_end(&rig, &other, RAIN__ERROR_CODE__TOO_FAST, "address");
-	cr_assert_eq(refused(REFUSAL_ADDRESS_HELLO_RATE), 1);
+	cr_assert_eq(rig_refused(REFUSAL_ADDRESS_HELLO_RATE), 1);
 	rig_close(&rig, &app);
 	rig_stop(&rig);
 }
@@ -125,7 +114,7 @@ Test(crowd, connections_of_an_address)
 	rig_connect(&rig, &third);
 	rig_expect_end(&rig, &third, RAIN__ERROR_CODE__UNAVAILABLE, "address");
 	cr_assert_geq(app_last(&third)->retry_after_ms, 1);
-	cr_assert_eq(refused(REFUSAL_ADDRESS_CONNECTIONS), 1);
+	cr_assert_eq(rig_refused(REFUSAL_ADDRESS_CONNECTIONS), 1);
 	/* A place that was left is free again. */
 	rig_close(&rig, &app);
 	RUN_UNTIL(&rig.loop,
@@ -155,7 +144,7 @@ Test(crowd, connections_without_a_hello)
 	(void)say_hello(&other, "bob");
 	RUN_UNTIL(&rig.loop, other.count == 1);
 	cr_assert_eq(app_last(&other)->kind, ANSWER_HELLO);
-	cr_assert_eq(refused(REFUSAL_GREETING), 1);
+	cr_assert_eq(rig_refused(REFUSAL_GREETING), 1);
 	RUN_UNTIL(&rig.loop, atomic_load(&gateway_metrics.greeting.value) == 0);
 	rig_close(&rig, &other);
 	rig_close(&rig, &third);
@@ -208,22 +197,22 @@ Test(crowd, limits_are_read_again)
 	rig_hello(&rig, &app, "alice", false);
 	rig_hello(&rig, &other, "bob", false);
 	for (unsigned i = 0; i < 20; i++) {
-		cr_assert_eq(code_of(&app, grab(&app, "quiz")),
+		cr_assert_eq(code_of(&app, app_grab(&app, "quiz")),
 			     RAIN__STATUS__WON);
 	}
 	rig.options.user_rate = 1;
 	rig.options.user_burst = 1;
 	gateway_reload(rig.gateway);
-	while (code_of(&app, grab(&app, "quiz")) == RAIN__STATUS__WON) {
+	while (code_of(&app, app_grab(&app, "quiz")) == RAIN__STATUS__WON) {
 		app.count = 0;
 	}
-	while (code_of(&other, grab(&other, "quiz")) == RAIN__STATUS__WON) {
+	while (code_of(&other, app_grab(&other, "quiz")) == RAIN__STATUS__WON) {
 		other.count = 0;
 	}
 	/* And back: what was owed under the old ones is forgotten. */
 	rig.options.user_rate = 0;
 	gateway_reload(rig.gateway);
-	while (code_of(&app, grab(&app, "quiz")) != RAIN__STATUS__WON) {
+	while (code_of(&app, app_grab(&app, "quiz")) != RAIN__STATUS__WON) {
 		app.count = 0;
 	}
 	rig_close(&rig, &app);
@@ -248,13 +237,13 @@ Test(crowd, a_key_is_rotated)
 	rig_hello(&rig, &other, "bob", false);
 	rig_write_keys(&rig, NEW_KEY OLD_KEY);
 	gateway_reload(rig.gateway);
-	cr_assert_eq(code_of(&app, grab(&app, "quiz")), RAIN__STATUS__WON);
+	cr_assert_eq(code_of(&app, app_grab(&app, "quiz")), RAIN__STATUS__WON);
 	/* Alice has a token of the new key, Bob does not. */
 	seq = say_hello(&app, "alice");
 	RUN_UNTIL(&rig.loop, app_has(&app, seq));
 	cr_assert_eq(app_answer(&app, seq)->kind, ANSWER_HELLO);
 	rig.grabs[0].mode = FAKE_HOLD;
-	seq = grab(&other, "quiz");
+	seq = app_grab(&other, "quiz");
 	RUN_UNTIL(&rig.loop, rig.grabs[0].held_count == 1);
 	rig_write_keys(&rig, NEW_KEY);
 	gateway_reload(rig.gateway);
@@ -265,16 +254,17 @@ Test(crowd, a_key_is_rotated)
 	/* What was in flight is answered. */
 	fake_release(&rig.grabs[0]);
 	cr_assert_eq(code_of(&other, seq), RAIN__STATUS__WON);
-	seq = grab(&other, "quiz");
+	seq = app_grab(&other, "quiz");
 	cr_assert_eq(code_of(&other, seq), RAIN__STATUS__DENIED);
 	cr_assert(strstr(app_answer(&other, seq)->text, "key") != NULL);
-	cr_assert_geq(refused(REFUSAL_KEY_REMOVED), 2);
+	cr_assert_geq(rig_refused(REFUSAL_KEY_REMOVED), 2);
 	/* The same connection, a new token. */
 	seq = say_hello(&other, "bob");
 	RUN_UNTIL(&rig.loop, app_has(&other, seq));
 	cr_assert_eq(app_answer(&other, seq)->kind, ANSWER_HELLO);
-	cr_assert_eq(code_of(&other, grab(&other, "quiz")), RAIN__STATUS__WON);
-	cr_assert_eq(code_of(&app, grab(&app, "quiz")), RAIN__STATUS__WON);
+	cr_assert_eq(code_of(&other, app_grab(&other, "quiz")),
+		     RAIN__STATUS__WON);
+	cr_assert_eq(code_of(&app, app_grab(&app, "quiz")), RAIN__STATUS__WON);
 	cr_assert(!app.closed && !other.closed);
 	rig_close(&rig, &app);
 	rig_close(&rig, &other);
@@ -311,8 +301,8 @@ Test(crowd, a_token_for_one_activity)
 	rig_connect(&rig, &app);
 	(void)app_client_hello(&app.client, buf_live(&token));
 	RUN_UNTIL(&rig.loop, app.count == 1);
-	cr_assert_eq(code_of(&app, grab(&app, "quiz")), RAIN__STATUS__WON);
-	seq = grab(&app, "other");
+	cr_assert_eq(code_of(&app, app_grab(&app, "quiz")), RAIN__STATUS__WON);
+	seq = app_grab(&app, "other");
 	cr_assert_eq(code_of(&app, seq), RAIN__STATUS__DENIED);
 	cr_assert(strstr(app_answer(&app, seq)->text, "activity") != NULL);
 	seq = app_client_query_result(&app.client, BYTES("other"), BYTES(""),
@@ -320,7 +310,7 @@ Test(crowd, a_token_for_one_activity)
 	cr_assert_eq(code_of(&app, seq), RAIN__STATUS__DENIED);
 	cr_assert_eq(rig.grabs[0].grabs, 1);
 	cr_assert_eq(rig.grabs[0].results, 0);
-	cr_assert_eq(refused(REFUSAL_OTHER_ACTIVITY), 2);
+	cr_assert_eq(rig_refused(REFUSAL_OTHER_ACTIVITY), 2);
 	/* She may name herself as whom she likes: only a front is heard. */
 	seq = app_client_grab(&app.client, BYTES("quiz"), BYTES("carol"), 0, 0);
 	cr_assert_eq(code_of(&app, seq), RAIN__ERROR_CODE__BAD_MESSAGE);
@@ -334,8 +324,9 @@ Test(crowd, a_token_for_one_activity)
 	token = token_of("alice", "other");
 	seq = app_client_hello(&app.client, buf_live(&token));
 	RUN_UNTIL(&rig.loop, app_has(&app, seq));
-	cr_assert_eq(code_of(&app, grab(&app, "quiz")), RAIN__STATUS__DENIED);
-	cr_assert_eq(code_of(&app, grab(&app, "other")), RAIN__STATUS__WON);
+	cr_assert_eq(code_of(&app, app_grab(&app, "quiz")),
+		     RAIN__STATUS__DENIED);
+	cr_assert_eq(code_of(&app, app_grab(&app, "other")), RAIN__STATUS__WON);
 	buf_close(&token);
 	rig_close(&rig, &app);
 	rig_stop(&rig);

@@ -17,12 +17,6 @@ static void start(const char *const *settings)
 	rig_ready(&rig);
 }
 
-static uint64_t grab(struct app *a, const char *activity)
-{
-	return app_client_grab(&a->client, bytes_str(activity), BYTES(""), 0,
-			       0);
-}
-
 static uint64_t grab_for(struct app *a, const char *user)
 {
 	return app_client_grab(&a->client, BYTES("quiz"), bytes_str(user), 0,
@@ -35,18 +29,14 @@ static int code_of(struct app *a, uint64_t seq)
 	return app_answer(a, seq)->code;
 }
 
-static int64_t refused(enum refusal why)
-{
-	return atomic_load(&gateway_metrics.refused[why].value);
-}
-
 /* Grabs until one is limited, which comes after `burst` others. */
 static uint64_t exhaust(struct app *a, unsigned burst)
 {
 	for (unsigned i = 0; i < burst; i++) {
-		cr_assert_eq(code_of(a, grab(a, "quiz")), RAIN__STATUS__WON);
+		cr_assert_eq(code_of(a, app_grab(a, "quiz")),
+			     RAIN__STATUS__WON);
 	}
-	return grab(a, "quiz");
+	return app_grab(a, "quiz");
 }
 
 /* No edge answers here: each grab would reach the service. */
@@ -70,7 +60,7 @@ Test(limits, of_a_user)
 	cr_assert_leq(answer->retry_after_ms, 1500);
 	cr_assert(answer->text[0] != '\0');
 	cr_assert_eq(rig.grabs[0].grabs, 3); /* it never got there */
-	cr_assert_eq(refused(REFUSAL_USER_RATE), 1);
+	cr_assert_eq(rig_refused(REFUSAL_USER_RATE), 1);
 	/* Of a query that is not answered nothing is known. */
 	seq = app_client_query_result(&app.client, BYTES("quiz"), BYTES(""), 0);
 	cr_assert_eq(code_of(&app, seq), RAIN__STATUS__PENDING);
@@ -83,7 +73,8 @@ Test(limits, of_a_user)
 	RUN_UNTIL(&rig.loop, app_has(&app, seq));
 	cr_assert_eq(app_answer(&app, seq)->kind, ANSWER_PONG);
 	rig_hello(&rig, &other, "bob", false);
-	cr_assert_eq(code_of(&other, grab(&other, "quiz")), RAIN__STATUS__WON);
+	cr_assert_eq(code_of(&other, app_grab(&other, "quiz")),
+		     RAIN__STATUS__WON);
 	rig_close(&rig, &app);
 	rig_close(&rig, &other);
 	rig_stop(&rig);
@@ -109,7 +100,7 @@ Test(limits, of_a_user_over_all_loops)
 	}
 	for (unsigned n = 0; n < 10; n++) {
 		for (size_t i = 0; i < 6; i++) {
-			(void)grab(&apps[i], "quiz");
+			(void)app_grab(&apps[i], "quiz");
 		}
 	}
 	for (size_t i = 0; i < 6; i++) {
@@ -133,7 +124,8 @@ Test(limits, of_a_user_over_all_loops)
 	rig_hello(&rig, &app, "alice", false);
 	won = 0;
 	for (unsigned n = 0; n < 15; n++) {
-		won += code_of(&app, grab(&app, "quiz")) == RAIN__STATUS__WON;
+		won += code_of(&app, app_grab(&app, "quiz")) ==
+		       RAIN__STATUS__WON;
 	}
 	took_s = (clock_mono_ms() - begin) / 1000 + 1;
 	cr_assert_leq(won, took_s);
@@ -165,8 +157,8 @@ Test(limits, of_the_users_of_a_front)
 	seq = grab_for(&app, "u3");
 	cr_assert_eq(code_of(&app, seq), RAIN__STATUS__RATE_LIMITED);
 	cr_assert_eq(rig.grabs[0].grabs, 80);
-	cr_assert_eq(refused(REFUSAL_CONNECTION_RATE) +
-			     refused(REFUSAL_ADDRESS_RATE),
+	cr_assert_eq(rig_refused(REFUSAL_CONNECTION_RATE) +
+			     rig_refused(REFUSAL_ADDRESS_RATE),
 		     0);
 	rig_close(&rig, &app);
 	rig_stop(&rig);
@@ -191,7 +183,7 @@ Test(limits, table_of_users)
 	seq = grab_for(&app, "f");
 	cr_assert_eq(code_of(&app, seq), RAIN__STATUS__RATE_LIMITED);
 	cr_assert_geq(app_answer(&app, seq)->retry_after_ms, 1);
-	cr_assert_eq(refused(REFUSAL_LIMIT_TABLE), 1);
+	cr_assert_eq(rig_refused(REFUSAL_LIMIT_TABLE), 1);
 	cr_assert_eq(
 		atomic_load(&gateway_metrics.limit_entries[LIMIT_USER].value),
 		5);
@@ -217,21 +209,21 @@ Test(limits, of_an_activity)
 	rig_hello(&rig, &app, "alice", false);
 	rig_hello(&rig, &other, "bob", false);
 	for (unsigned i = 0; i < 2; i++) {
-		cr_assert_eq(code_of(&app, grab(&app, "quiz")),
+		cr_assert_eq(code_of(&app, app_grab(&app, "quiz")),
 			     RAIN__STATUS__WON);
-		cr_assert_eq(code_of(&other, grab(&other, "quiz")),
+		cr_assert_eq(code_of(&other, app_grab(&other, "quiz")),
 			     RAIN__STATUS__WON);
 	}
-	seq = grab(&app, "quiz");
+	seq = app_grab(&app, "quiz");
 	cr_assert_eq(code_of(&app, seq), RAIN__STATUS__RATE_LIMITED);
 	/* The next token may well be another's. */
 	cr_assert_geq(app_answer(&app, seq)->retry_after_ms, 200);
-	seq = grab(&other, "quiz");
+	seq = app_grab(&other, "quiz");
 	cr_assert_eq(code_of(&other, seq), RAIN__STATUS__RATE_LIMITED);
-	cr_assert_eq(refused(REFUSAL_ACTIVITY_RATE), 2);
+	cr_assert_eq(rig_refused(REFUSAL_ACTIVITY_RATE), 2);
 	/* The next room is another one. */
-	cr_assert_eq(code_of(&app, grab(&app, "other")), RAIN__STATUS__WON);
-	cr_assert_eq(code_of(&app, grab(&app, "quiz")),
+	cr_assert_eq(code_of(&app, app_grab(&app, "other")), RAIN__STATUS__WON);
+	cr_assert_eq(code_of(&app, app_grab(&app, "quiz")),
 		     RAIN__STATUS__RATE_LIMITED);
 	cr_assert_eq(rig.grabs[0].grabs, 5);
 	rig_close(&rig, &app);
@@ -248,8 +240,8 @@ Test(limits, of_an_activity_spare_what_is_known)
 
 	start(settings);
 	rig_hello(&rig, &app, "alice", false);
-	cr_assert_eq(code_of(&app, grab(&app, "quiz")), RAIN__STATUS__WON);
-	cr_assert_eq(code_of(&app, grab(&app, "quiz")),
+	cr_assert_eq(code_of(&app, app_grab(&app, "quiz")), RAIN__STATUS__WON);
+	cr_assert_eq(code_of(&app, app_grab(&app, "quiz")),
 		     RAIN__STATUS__ALREADY_GRABBED);
 	cr_assert_eq(rig.grabs[0].grabs, 1);
 	rig_close(&rig, &app);
@@ -268,23 +260,23 @@ Test(limits, of_a_connection)
 	start(settings);
 	rig_hello(&rig, &app, "alice", false); /* one */
 	(void)app_client_ping(&app.client);
-	(void)grab(&app, "quiz");
+	(void)app_grab(&app, "quiz");
 	(void)app_client_query_balance(&app.client, BYTES(""));
 	empty.seq = 50;
 	app_client_send(&app.client, &empty);
-	(void)grab(&app, "not an id");
+	(void)app_grab(&app, "not an id");
 	RUN_UNTIL(&rig.loop, app.count == 6);
-	cr_assert_eq(refused(REFUSAL_CONNECTION_RATE), 0);
+	cr_assert_eq(rig_refused(REFUSAL_CONNECTION_RATE), 0);
 	seq = app_client_ping(&app.client);
 	RUN_UNTIL(&rig.loop, app_has(&app, seq));
 	cr_assert_eq(app_answer(&app, seq)->kind, ANSWER_ERROR);
 	cr_assert_eq(app_answer(&app, seq)->code, RAIN__ERROR_CODE__TOO_FAST);
 	cr_assert_geq(app_answer(&app, seq)->retry_after_ms, 1);
 	cr_assert_leq(app_answer(&app, seq)->retry_after_ms, 1500);
-	seq = grab(&app, "quiz");
+	seq = app_grab(&app, "quiz");
 	cr_assert_eq(code_of(&app, seq), RAIN__STATUS__RATE_LIMITED);
 	cr_assert_eq(rig.grabs[0].grabs, 1);
-	cr_assert_eq(refused(REFUSAL_CONNECTION_RATE), 2);
+	cr_assert_eq(rig_refused(REFUSAL_CONNECTION_RATE), 2);
 	/* One who waits is served. */
 	seq = app_client_ping(&app.client);
 	while (!app_has(&app, seq) ||
@@ -300,7 +292,7 @@ Test(limits, of_a_connection)
 		(void)app_client_ping(&app.client);
 	}
 	rig_expect_end(&rig, &app, RAIN__ERROR_CODE__TOO_FAST, "too long");
-	cr_assert_eq(refused(REFUSAL_CONNECTION_FLOOD), 1);
+	cr_assert_eq(rig_refused(REFUSAL_CONNECTION_FLOOD), 1);
 	cr_assert_geq(app_last(&app)->retry_after_ms, 1);
 	rig_stop(&rig);
 }
@@ -317,11 +309,11 @@ Test(limits, of_an_address)
 	(void)app_client_ping(&app.client);
 	(void)app_client_ping(&other.client);
 	RUN_UNTIL(&rig.loop, app.count == 2 && other.count == 2);
-	seq = grab(&app, "quiz");
+	seq = app_grab(&app, "quiz");
 	cr_assert_eq(code_of(&app, seq), RAIN__STATUS__RATE_LIMITED);
-	seq = grab(&other, "quiz");
+	seq = app_grab(&other, "quiz");
 	cr_assert_eq(code_of(&other, seq), RAIN__STATUS__RATE_LIMITED);
-	cr_assert_eq(refused(REFUSAL_ADDRESS_RATE), 2);
+	cr_assert_eq(rig_refused(REFUSAL_ADDRESS_RATE), 2);
 	cr_assert_eq(rig.grabs[0].grabs, 0);
 	rig_close(&rig, &app);
 	rig_close(&rig, &other);
@@ -342,7 +334,7 @@ Test(limits, the_wait_is_by_chance)
 	rig_hello(&rig, &app, "alice", false);
 	rig.grabs[0].status = RAIN__STATUS__SOLD_OUT;
 	for (unsigned i = 0; i < 60; i++) {
-		uint64_t seq = grab(&app, "quiz");
+		uint64_t seq = app_grab(&app, "quiz");
 
 		if (code_of(&app, seq) == RAIN__STATUS__RATE_LIMITED) {
 			uint32_t ms = app_answer(&app, seq)->retry_after_ms;

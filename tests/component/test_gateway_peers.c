@@ -17,17 +17,6 @@ static void start(const char *const *settings)
 	rig_ready(&rig);
 }
 
-static uint64_t grab(struct app *a, const char *activity)
-{
-	return app_client_grab(&a->client, bytes_str(activity), BYTES(""), 0,
-			       0);
-}
-
-static int64_t refused(enum refusal why)
-{
-	return atomic_load(&gateway_metrics.refused[why].value);
-}
-
 static int fd_of(struct app *a)
 {
 	uv_os_fd_t fd = -1;
@@ -51,7 +40,7 @@ Test(peers, who_only_stopped_sending_is_answered)
 	start(NULL);
 	rig.grabs[0].mode = FAKE_HOLD;
 	rig_hello(&rig, &app, "alice", false);
-	seq = grab(&app, "quiz");
+	seq = app_grab(&app, "quiz");
 	ping = app_client_ping(&app.client);
 	half_close(&app);
 	RUN_UNTIL(&rig.loop, app_has(&app, ping));
@@ -91,7 +80,7 @@ Test(peers, who_stopped_sending_before_a_drain)
 	rig.grabs[0].mode = FAKE_HOLD;
 	rig_hello(&rig, &app, "alice", false);
 	rig_hello(&rig, &other, "bob", false);
-	seq = grab(&app, "quiz");
+	seq = app_grab(&app, "quiz");
 	half_close(&app);
 	RUN_UNTIL(&rig.loop, rig.grabs[0].held_count == 1);
 	rig_drain(&rig);
@@ -126,7 +115,7 @@ Test(peers, a_hello_that_never_ends)
 	}
 	cr_assert_gt(sent, 5);
 	cr_assert_geq(clock_mono_ms() - begin, 290);
-	cr_assert_eq(refused(REFUSAL_HELLO_TIME), 1);
+	cr_assert_eq(rig_refused(REFUSAL_HELLO_TIME), 1);
 	rig_stop(&rig);
 }
 
@@ -155,16 +144,17 @@ Test(peers, all_slow_readers_together)
 		stream_pause(&slow[i].client.stream);
 	}
 	for (unsigned turn = 0;
-	     turn < 5000 && refused(REFUSAL_WRITE_QUEUE_TOTAL) == 0; turn++) {
+	     turn < 5000 && rig_refused(REFUSAL_WRITE_QUEUE_TOTAL) == 0;
+	     turn++) {
 		size_t i = turn % SLOW;
 
 		for (unsigned n = 0; n < 500 && !slow[i].closed; n++) {
-			(void)grab(&slow[i], "not an id");
+			(void)app_grab(&slow[i], "not an id");
 		}
 		RUN_UNTIL(&rig.loop,
 			  slow[i].closed ||
 				  slow[i].client.stream.queued < 20000 ||
-				  refused(REFUSAL_WRITE_QUEUE_TOTAL) > 0);
+				  rig_refused(REFUSAL_WRITE_QUEUE_TOTAL) > 0);
 		if (turn % 20 == 0) {
 			uint64_t seq = app_client_ping(&app.client);
 
@@ -172,8 +162,8 @@ Test(peers, all_slow_readers_together)
 			app.count = 0;
 		}
 	}
-	cr_assert_geq(refused(REFUSAL_WRITE_QUEUE_TOTAL), 1);
-	cr_assert_eq(refused(REFUSAL_WRITE_QUEUE), 0);
+	cr_assert_geq(rig_refused(REFUSAL_WRITE_QUEUE_TOTAL), 1);
+	cr_assert_eq(rig_refused(REFUSAL_WRITE_QUEUE), 0);
 	/* A bit above: what one turn of the loop adds. */
 	RUN_UNTIL(&rig.loop, atomic_load(&gateway_metrics.write_queue.value) <
 				     2 * 1024 * 1024);
@@ -211,12 +201,12 @@ Test(peers, one_that_never_reads_again)
 	stream_pause(&app.client.stream);
 	for (unsigned turn = 0; turn < 5000 && waiting() < STUCK; turn++) {
 		for (unsigned n = 0; n < 500; n++) {
-			(void)grab(&app, "not an id");
+			(void)app_grab(&app, "not an id");
 		}
 		RUN_UNTIL(&rig.loop, app.client.stream.queued < 20000 ||
 					     waiting() >= STUCK);
 	}
-	RUN_UNTIL(&rig.loop, refused(REFUSAL_DEAD) == 1);
+	RUN_UNTIL(&rig.loop, rig_refused(REFUSAL_DEAD) == 1);
 	RUN_UNTIL(&rig.loop,
 		  atomic_load(&gateway_metrics.connections.value) == 0);
 	rig_close(&rig, &app);

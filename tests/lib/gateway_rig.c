@@ -291,6 +291,17 @@ bool app_has(const struct app *a, uint64_t seq)
 	return false;
 }
 
+uint64_t app_grab(struct app *a, const char *activity)
+{
+	return app_client_grab(&a->client, bytes_str(activity), BYTES(""), 0,
+			       0);
+}
+
+int64_t rig_refused(enum refusal why)
+{
+	return atomic_load(&gateway_metrics.refused[why].value);
+}
+
 const struct answer *app_answer(const struct app *a, uint64_t seq)
 {
 	const struct answer *found = NULL;

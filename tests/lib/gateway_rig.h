@@ -8,6 +8,7 @@
 
 #include "client/app_client.h"
 #include "gateway/gateway.h"
+#include "gateway/gateway_metrics.h"
 #include "lib/turns.h"
 #include "net/dubbo_server.h"
 #include "rain/grab_service.pb-c.h"
@@ -124,6 +125,12 @@ void rig_close(struct rig *r, struct app *a);
 
 /** Answer the calls that are held; later ones are answered at once. */
 void fake_release(struct fake *f);
+
+/** Grab in an activity, as the user of the connection; returns the seq. */
+uint64_t app_grab(struct app *a, const char *activity);
+
+/** How often this process's gateways have refused something for that. */
+int64_t rig_refused(enum refusal why);
 
 /** The answer with this seq and its place; fails if there is none or more than
  * one. */
