@@ -19,7 +19,8 @@ INPUT_MAX = 5000
 INPUT_MAX_OF = {"fuzz_config": 400, "fuzz_plan_file": 600,
                 "fuzz_redis_reply": 2000, "fuzz_token_keys": 800,
                 # Quadratic where a stream comes byte by byte.
-                "fuzz_app_frame": 1000, "fuzz_dubbo_stream": 1000}
+                "fuzz_app_frame": 1000, "fuzz_dubbo_stream": 1000,
+                "fuzz_address": 600}
 SECONDS_EACH = 10  # for one input: it hangs
 
 
