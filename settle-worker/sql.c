@@ -45,10 +45,18 @@ int sql_exec(struct sql *q, const char *text)
 
 /* FULL: a commit has reached the disk before its offset counts. */
 static const char *const settings[] = {
-	"PRAGMA journal_mode = WAL",  "PRAGMA synchronous = FULL",
-	"PRAGMA foreign_keys = ON",   "PRAGMA temp_store = MEMORY",
-	"PRAGMA cache_size = -65536", "PRAGMA trusted_schema = OFF",
+	"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
+	"PRAGMA foreign_keys = ON",  "PRAGMA temp_store = MEMORY",
+	"PRAGMA trusted_schema = OFF",
 };
+
+/* Pages kept in memory, in KiB. Who writes touches index pages all over the
+ * file; who reads looks up a few, or passes by all of them once. */
+static const char *const writer_settings = "PRAGMA cache_size = -65536";
+static const char *const reader_settings =
+	"PRAGMA cache_size = -4096;"
+	/* Opened for writing, which WAL needs, a reader may not write. */
+	"PRAGMA query_only = ON";
 
 int sql_open(struct sql *q, const char *path, bool read_only)
 {
@@ -70,9 +78,8 @@ int sql_open(struct sql *q, const char *path, bool read_only)
 	     i++) {
 		rv = sql_exec(q, settings[i]);
 	}
-	/* A reader opens for writing, which WAL needs, and then may not. */
-	if (rv == 0 && read_only) {
-		rv = sql_exec(q, "PRAGMA query_only = ON");
+	if (rv == 0) {
+		rv = sql_exec(q, read_only ? reader_settings : writer_settings);
 	}
 	if (rv != 0) {
 		(void)sqlite3_close(q->db);
