@@ -38,6 +38,7 @@ static void look(struct gaps *g, struct gap *gap, const struct ledger_watch *w,
 		    gap->events > w->changes;
 
 	if (!open || !gap->open || w->whole_seq != gap->whole_seq) {
+		gap->asks = 0;
 		gap->wait_ms = g->age_ms;
 		gap->ask_at = now_ms + gap->wait_ms;
 	} else if (!caught_up) {
@@ -100,6 +101,7 @@ const struct gap *gaps_due(struct gaps *g, uint64_t now_ms)
 		gap->wait_ms = gap->wait_ms * 2 < WAIT_MAX_MS ? gap->wait_ms * 2
 							      : WAIT_MAX_MS;
 		gap->ask_at = now_ms + gap->wait_ms;
+		gap->asks++;
 		return gap;
 	}
 	return NULL;

@@ -18,6 +18,7 @@ struct gap {
 	int64_t events;    /* published by the relay, likewise */
 	uint64_t ask_at;   /* ms: when to ask for its claims */
 	uint64_t wait_ms;  /* until the time after that; doubles */
+	unsigned asks;     /* for its claims, since it is where it is */
 	bool open;         /* there is a gap */
 	bool kept;         /* internal */
 };

@@ -51,6 +51,15 @@ static bool caught_up(void *ctx)
 	return p->worker != NULL && worker_caught_up(p->worker);
 }
 
+static void nothing_came(void *ctx)
+{
+	struct process *p = ctx;
+
+	if (p->worker != NULL) {
+		worker_rejoin(p->worker);
+	}
+}
+
 static int listen_for_calls(struct process *p)
 {
 	struct dubbo_server_options o = {
@@ -91,6 +100,7 @@ static int watch_gaps(struct process *p)
 		.reads = p->reads,
 		.options = &p->options,
 		.caught_up = caught_up,
+		.nothing_came = nothing_came,
 		.ctx = p,
 	};
 

@@ -45,8 +45,8 @@ int sql_exec(struct sql *q, const char *text)
 
 /* FULL: a commit has reached the disk before its offset counts. */
 static const char *const settings[] = {
-	"PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL",
-	"PRAGMA foreign_keys = ON",  "PRAGMA temp_store = MEMORY",
+	"PRAGMA journal_mode = WAL",   "PRAGMA synchronous = FULL",
+	"PRAGMA foreign_keys = ON",    "PRAGMA temp_store = MEMORY",
 	"PRAGMA trusted_schema = OFF",
 };
 

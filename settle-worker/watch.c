@@ -119,6 +119,10 @@ static void ask_for_gaps(struct watch *w)
 		metric_add(&settle_rewinds, 1);
 		call(w, "rewind", "Lrain/RewindRequest;", &m.base, rewound,
 		     gap);
+		/* Once: one that nothing closes is no reason for more. */
+		if (gap->asks == 2) {
+			w->deps.nothing_came(w->deps.ctx);
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ struct watch_deps {
 	/** Whether all messages that are here were applied: only then does a
 	 * gap grow older. */
 	bool (*caught_up)(void *ctx);
+	/** What was asked for has not come: perhaps nothing comes any more. */
+	void (*nothing_came)(void *ctx);
 	void *ctx;
 };
 

@@ -195,6 +195,16 @@ bool worker_caught_up(const struct worker *w)
 	       w->job == WORKER_IDLE;
 }
 
+void worker_rejoin(struct worker *w)
+{
+	if (w->assigned) {
+		log_warn("what was asked for did not come, joining the group "
+			 "again");
+		w->restart = true;
+		worker_pump(w);
+	}
+}
+
 const char *worker_cluster_id(const struct worker *w)
 {
 	return w->cluster_id;

@@ -34,6 +34,10 @@ bool worker_ready(const struct worker *w, struct buf *why);
 /** Whether everything that is here was applied. */
 bool worker_caught_up(const struct worker *w);
 
+/** Leave the group and join it again: librdkafka may wait for ever for
+ * partitions of a topic that was deleted and made anew. */
+void worker_rejoin(struct worker *w);
+
 /** Kafka's cluster id, "" while it is not known. */
 const char *worker_cluster_id(const struct worker *w);
 
