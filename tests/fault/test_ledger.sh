@@ -60,11 +60,7 @@ pauses() {
 }
 
 ready_page() {
-	python3 -c 'import sys, urllib.request, urllib.error
-try:
-    print(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode())
-except urllib.error.HTTPError as e:
-    print(e.read().decode())' "http://$ledger_http/readyz"
+	page "$ledger_http" readyz
 }
 
 paused() {

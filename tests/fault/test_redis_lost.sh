@@ -4,17 +4,6 @@
 . "$RAIN_SOURCE/tests/e2e/lib.sh"
 begin
 
-# page PATH: what the grab-service shows there, whatever its status.
-page() {
-	python3 -c '
-import sys, urllib.error, urllib.request
-try:
-    reply = urllib.request.urlopen(f"http://{sys.argv[1]}/{sys.argv[2]}", timeout=5)
-except urllib.error.HTTPError as error:
-    reply = error
-print(reply.read().decode())' "$grab_http" "$1"
-}
-
 say "the grab-service dies in chunk 57 of 100 of a preload"
 plan half 50000.00 50000
 ctl activity create -f "$dir/half.ini" half
@@ -110,11 +99,14 @@ fi
 say "FLUSHALL"
 redis FLUSHALL >/dev/null
 is_noticed() {
-	page metrics | grep -qE '^rain_lost_activities [1-9]'
+	page "$grab_http" metrics | grep -qE '^rain_lost_activities [1-9]'
 }
 until_true 10 is_noticed || wrong "rain_lost_activities to count them"
-page readyz | grep -q 'half: is gone from Redis' || {
-	page readyz
+half_is_named() {
+	page "$grab_http" readyz | grep -q 'half: is gone from Redis'
+}
+until_true 10 half_is_named || {
+	page "$grab_http" readyz
 	wrong "readyz to name half"
 }
 for user in alice new3; do

@@ -39,7 +39,7 @@ static void name_cb(uv_handle_t *handle, void *arg)
 
 void turns_end(uv_loop_t *loop)
 {
-	struct turns *t = turns_start(loop, 10000);
+	struct turns *t = turns_start(loop, 30000);
 	bool late;
 	int rv;
 

@@ -19,9 +19,9 @@ struct turns {
 struct turns *turns_start(uv_loop_t *loop, uint64_t ms);
 void turns_stop(struct turns *t);
 
-/** Run the loop until cond holds; fail the test if it does not within 10 s.
+/** Run the loop until cond holds; fail the test if it does not within 30 s.
  * cond may have effects: it is not asked again once it held. */
-#define RUN_UNTIL(loop, cond) RUN_UNTIL_MS(loop, 10000, cond)
+#define RUN_UNTIL(loop, cond) RUN_UNTIL_MS(loop, 30000, cond)
 
 /** The same with another deadline, for what starts slowly. */
 #define RUN_UNTIL_MS(loop, ms, cond)                                        \
@@ -37,7 +37,7 @@ void turns_stop(struct turns *t);
 	} while (0)
 
 /** Run until nothing is left, and close the loop: fails the test, naming what
- * is left, if that takes more than 10 s. */
+ * is left, if that takes more than 30 s. */
 void turns_end(uv_loop_t *loop);
 
 #endif
