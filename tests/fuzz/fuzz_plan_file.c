@@ -31,9 +31,10 @@ static void check_plan(const struct plan_file *f)
 	check(bytes_utf8(from_pb(p->sponsor)));
 }
 
+/* Without a space: a text may begin with what is a comment behind one. */
 static void put_text(struct buf *out, const char *key, ProtobufCBinaryData v)
 {
-	buf_printf(out, "%s = %.*s\n", key, BYTES_FMT(from_pb(v)));
+	buf_printf(out, "%s=%.*s\n", key, BYTES_FMT(from_pb(v)));
 }
 
 static void put_amount(struct buf *out, const char *key, int64_t cents)
