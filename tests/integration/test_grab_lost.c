@@ -64,6 +64,7 @@ Test(grab_lost, packet_of_an_unknown_outcome_is_kept_for_its_user)
 	expect_lists("3", "2");
 
 	cut_proxy_open(&proxy, rig.hub, path, rig.redis.url);
+	RUN_UNTIL(&rig.loop, redis_ready(rig.services[0].env.redis));
 	rig_grab(&rig, 0, "a", "other", &other);
 	cr_expect_eq(other.status, RAIN__STATUS__WON);
 	expect_lists("2", "3");
