@@ -67,6 +67,14 @@ scrape $pages &
 scraper=$!
 trap 'kill $scraper 2>/dev/null || true; cleanup' EXIT
 
+# again NAME: it has started as often as this test has started it, twice. A
+# SIGHUP before that would end it.
+again() {
+	until_true 60 started_twice "$1" || wrong "$1 to start again"
+}
+started_twice() {
+	[ "$(grep -c 'event=started' "$dir/$1.log")" -eq 2 ]
+}
 reload() {
 	for name in rain-gateway grab-service grab-service-2 settle-worker; do
 		kill -HUP "$(cat "$dir/$name.pid")"
@@ -104,6 +112,9 @@ claims_again() {
 	claims_above 2500 2>/dev/null
 }
 until_true 60 claims_again || wrong "2500 claims within 60 s"
+for name in grab-service grab-service-2 rain-gateway settle-worker; do
+	again $name
+done
 reload
 wait $quiz || {
 	cat "$dir/report" "$dir/quiz.log"
