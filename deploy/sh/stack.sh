@@ -173,8 +173,11 @@ stack_start() {
 stack_ready() {
 	tries=30
 	while [ $tries -gt 0 ]; do
+		# The grab-service must have the ledger too, which doctor can't see.
 		"$bin/rainctl" --config "$dir/rainctl.ini" doctor --quiet --wait 1 \
-			>/dev/null 2>&1 && return 0
+			>/dev/null 2>&1 &&
+			grep -q 'dubbo provider connected' "$dir/grab-service.log" &&
+			return 0
 		for name in settle-worker grab-service rain-gateway; do
 			alive "$dir/$name.pid" || return 1
 		done
