@@ -181,6 +181,7 @@ stack_ready() {
 		for name in settle-worker grab-service rain-gateway; do
 			alive "$dir/$name.pid" || return 1
 		done
+		sleep 0.5
 		tries=$((tries - 1))
 	done
 	return 1
