@@ -121,14 +121,12 @@ word_status() {
 	[ -n "$found" ] || say "nothing is running"
 }
 
-# bench_overload: the best rate of a closed loop, then three times that from
-# people who do not wait, in turn.
 # The best rate of a closed loop, what is left of it when three times as much is
 # asked for, the best rate again: what is still to be settled of the last one
-# costs the next. Nobody taps twice and
-# packets are left, so every useful answer is a win. What is behind the gateway
-# has its processors to itself: the taps that come, and the refusals that go,
-# would be missing there, as they are not where a gateway has its own machine.
+# costs the next. Nobody taps twice and packets are left, so every useful answer
+# is a win. What is behind the gateway has its processors to itself: the taps
+# that come, and the refusals that go, would be missing there, as they are not
+# where a gateway has its own machine.
 bench_overload() {
 	last=$(nproc --ignore=1)
 	for pid in "$dir"/*.pid "$dir"/kafka/kafka.pid; do
