@@ -43,13 +43,19 @@ static bool is_listed(void)
 		      "1") == 0;
 }
 
-Test(relay_set_lost, a_win_puts_it_back)
+/* An activity of the set, with one claim that is published. */
+static void start_with_a_win(void)
 {
 	lua_open(&rig.redis, "a", 10);
 	redis_server_ask(&rig.redis, "SADD rain:activities a");
 	rig_service(&rig, 0, true, NULL);
 	win("u1");
 	rig_until_relay(&rig, "a", "claims", "1");
+}
+
+Test(relay_set_lost, a_win_puts_it_back)
+{
+	start_with_a_win();
 	redis_server_ask(&rig.redis, "DEL rain:activities");
 	RUN_UNTIL(&rig.loop, is_listed());
 	win("u2");
@@ -60,11 +66,7 @@ Test(relay_set_lost, a_win_puts_it_back)
 /* Nobody wins any more, and it is to be closed and counted all the same. */
 Test(relay_set_lost, it_comes_back_without_a_win)
 {
-	lua_open(&rig.redis, "a", 10);
-	redis_server_ask(&rig.redis, "SADD rain:activities a");
-	rig_service(&rig, 0, true, NULL);
-	win("u1");
-	rig_until_relay(&rig, "a", "claims", "1");
+	start_with_a_win();
 	redis_server_ask(&rig.redis, "SREM rain:activities a");
 	RUN_UNTIL(&rig.loop, is_listed());
 	EXPECT("OK", &rig.redis, &lua_activity, "a", "close", "", "");
@@ -77,11 +79,7 @@ Test(relay_set_lost, a_redis_that_is_emptied_is_noticed)
 	struct rig_got got;
 	struct buf notes;
 
-	lua_open(&rig.redis, "a", 10);
-	redis_server_ask(&rig.redis, "SADD rain:activities a");
-	rig_service(&rig, 0, true, NULL);
-	win("u1");
-	rig_until_relay(&rig, "a", "claims", "1");
+	start_with_a_win();
 	redis_server_ask(&rig.redis, "FLUSHALL");
 	RUN_UNTIL(&rig.loop, track_of_a()->lost && is_listed());
 	buf_init(&notes);
@@ -163,11 +161,7 @@ Test(relay_set_lost, a_refusal_is_no_reason_to_hurry)
 {
 	uint64_t began;
 
-	lua_open(&rig.redis, "a", 10);
-	redis_server_ask(&rig.redis, "SADD rain:activities a");
-	rig_service(&rig, 0, true, NULL);
-	win("u1");
-	rig_until_relay(&rig, "a", "claims", "1");
+	start_with_a_win();
 	redis_server_ask(&rig.redis, "DEL rain:activities");
 	redis_server_ask(&rig.redis, "ACL SETUSER default -sadd");
 	began = uv_now(&rig.loop);
