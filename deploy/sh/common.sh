@@ -42,3 +42,32 @@ stop_pid() {
 	fi
 	rm -f "$2"
 }
+
+# until_true SECONDS COMMAND...: wait for a condition.
+until_true() {
+	deadline=$(($(date +%s) + $1))
+	shift
+	until "$@"; do
+		[ "$(date +%s)" -lt "$deadline" ] || return 1
+		sleep 0.1
+	done
+}
+
+# page ADDRESS PATH: what a service says there, also with an error.
+page() {
+	python3 -c '
+import sys, urllib.error, urllib.request
+try:
+    reply = urllib.request.urlopen(f"http://{sys.argv[1]}/{sys.argv[2]}", timeout=5)
+except urllib.error.HTTPError as error:
+    reply = error
+print(reply.read().decode())' "$1" "$2"
+}
+
+# metric ADDRESS LINE: the sum of what begins so.
+metric() {
+	page "$1" metrics | python3 -c '
+import sys
+print(sum(int(float(line.rsplit(" ", 1)[1])) for line in sys.stdin
+          if line.startswith(sys.argv[1])))' "$2"
+}

@@ -168,23 +168,27 @@ stack_start() {
 	}
 }
 
-# stack_ready: wait until everything answers, 30 s at most; no longer than the
+# stack_ready: wait until everything answers, all loops of the gateway have a
+# grab-service and that has the ledger; 60 s at most, no longer than the
 # programs live.
 stack_ready() {
-	tries=30
-	while [ $tries -gt 0 ]; do
-		# The grab-service must have the ledger too, which doctor can't see.
-		"$bin/rainctl" --config "$dir/rainctl.ini" doctor --quiet --wait 1 \
-			>/dev/null 2>&1 &&
-			grep -q 'dubbo provider connected' "$dir/grab-service.log" &&
-			return 0
-		for name in settle-worker grab-service rain-gateway; do
-			alive "$dir/$name.pid" || return 1
-		done
-		sleep 0.5
-		tries=$((tries - 1))
+	until_true 60 stack_settled && stack_answers
+}
+
+stack_settled() {
+	for name in settle-worker grab-service rain-gateway; do
+		alive "$dir/$name.pid" || return 0
 	done
-	return 1
+	stack_answers
+}
+
+stack_answers() {
+	"$bin/rainctl" --config "$dir/rainctl.ini" doctor --quiet \
+		>/dev/null 2>&1 &&
+		page "$gateway_http" readyz 2>/dev/null |
+		grep -q '"ready":true' &&
+		[ "$(metric "$grab_http" rain_dubbo_client_providers_ready \
+			2>/dev/null)" -gt 0 ]
 }
 
 # stack_stop DIR: in the order in which nothing accepted is lost. Tests start

@@ -35,30 +35,6 @@ failed=1
 trap cleanup EXIT
 trap 'exit 130' INT TERM HUP
 
-# page ADDRESS PATH: what a service says there, also with an error.
-page() {
-	python3 -c '
-import sys, urllib.error, urllib.request
-try:
-    reply = urllib.request.urlopen(f"http://{sys.argv[1]}/{sys.argv[2]}", timeout=5)
-except urllib.error.HTTPError as error:
-    reply = error
-print(reply.read().decode())' "$1" "$2"
-}
-
-# All loops of the gateway have a grab-service, and that has the ledger: what a
-# test does first is no question of luck. In place of stack.sh's.
-stack_ready() {
-	until_true 60 stack_answers
-}
-stack_answers() {
-	"$bin/rainctl" --config "$dir/rainctl.ini" doctor --quiet \
-		>/dev/null 2>&1 &&
-		page "$gateway_http" readyz | grep -q '"ready":true' &&
-		page "$grab_http" metrics |
-		grep -q '^rain_dubbo_client_providers_ready [1-9]'
-}
-
 # begin: a fresh stack in $dir.
 begin() {
 	topic_prefix=e2e.$$.$(date +%N)
@@ -91,16 +67,6 @@ print(str(v).lower() if isinstance(v, bool) else v)' "$1"
 # expect WHAT IS WANTED
 expect() {
 	[ "$2" = "$3" ] || wrong "$1 to be '$3', it is '$2'"
-}
-
-# until_true SECONDS COMMAND...: wait for a condition.
-until_true() {
-	deadline=$(($(date +%s) + $1))
-	shift
-	until "$@"; do
-		[ "$(date +%s)" -lt "$deadline" ] || return 1
-		sleep 0.1
-	done
 }
 
 state_is() {

@@ -30,13 +30,3 @@ never() {
 		}
 	done
 }
-
-# metric ADDRESS LINE: the sum of what begins so.
-metric() {
-	python3 -c '
-import sys, urllib.request
-page = urllib.request.urlopen("http://" + sys.argv[1] + "/metrics").read()
-print(sum(int(float(line.rsplit(" ", 1)[1]))
-          for line in page.decode().splitlines()
-          if line.startswith(sys.argv[2])))' "$1" "$2"
-}

@@ -124,7 +124,11 @@ silent() {
 "$FLOOD" "$gateway" "$dir/keys" night users=300000 rate=$((best / 2)) warm=0 \
 	seconds=200 retry=honour >"$dir/flood.json" 2>"$dir/flood.log" &
 flood=$!
-sleep 1
+asked=$(metric "$gateway_http" rain_gateway_grab_replies_total)
+answered_more() {
+	[ "$(metric "$gateway_http" rain_gateway_grab_replies_total)" -gt $((asked + best / 4)) ]
+}
+until_true 60 answered_more || wrong "answers before Redis freezes"
 kill -STOP "$(cat "$dir/redis.pid")"
 until_true 20 silent 1 || wrong "the grab-service to notice"
 refused=$(metric "$gateway_http" 'rain_gateway_grab_replies_total{status="busy"}')

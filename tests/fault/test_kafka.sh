@@ -32,17 +32,6 @@ tap() {
 	done
 }
 
-metric() {
-	python3 - "$1" "$2" <<'PY'
-import sys, urllib.request
-text = urllib.request.urlopen(f"http://{sys.argv[1]}/metrics", timeout=5).read().decode()
-for line in text.splitlines():
-    if line.startswith(sys.argv[2]):
-        print(int(float(line.split()[-1])))
-        break
-PY
-}
-
 # ledger_has TABLE-AND-CONDITION: how many rows.
 ledger_has() {
 	python3 -c 'import sqlite3, sys
