@@ -21,6 +21,23 @@ static const char *state_text(Rain__State state)
 	return state == RAIN__STATE__STATE_PAUSED ? "PAUSED" : v->name;
 }
 
+static json_t *tiers_json(const Rain__Plan *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->n_tiers; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "amount",
+				    output_cents(p->tiers[i]->amount_cents));
+		json_object_set_new(
+			o, "packets",
+			json_integer((json_int_t)p->tiers[i]->packets));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 {
 	const Rain__Plan *p = a->plan;
@@ -41,6 +58,9 @@ static json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 		json_object_set_new(o, "packets",
 				    json_integer((json_int_t)p->packets));
 		json_object_set_new(o, "algorithm", output_text(p->algorithm));
+		if (p->n_tiers > 0) {
+			json_object_set_new(o, "tiers", tiers_json(p));
+		}
 		json_object_set_new(o, "min", output_cents(p->min_cents));
 		json_object_set_new(o, "max", output_cents(p->max_cents));
 		json_object_set_new(o, "start", output_time(ctl, p->start_ms));

@@ -18,12 +18,14 @@ static const struct config_key keys[] = {
 	{ KEY(sponsor, CONFIG_STRING, ""), .flags = CONFIG_REQUIRED,
 	  .help = "the account that pays" },
 	{ KEY(currency, CONFIG_STRING, "CNY"), .help = "ISO 4217" },
-	{ KEY(total, CONFIG_STRING, ""), .flags = CONFIG_REQUIRED,
-	  .help = "of all packets, 100000.00" },
-	{ KEY(packets, CONFIG_INT, "1"), .min = 1, .max = 10000000,
-	  .help = "how many" },
+	{ KEY(total, CONFIG_STRING, ""),
+	  .help = "of all packets, 100000.00; with tiers their sum" },
+	{ KEY(packets, CONFIG_STRING, ""),
+	  .help = "how many; empty: 1, or as many as the tiers have" },
 	{ KEY(algorithm, CONFIG_STRING, "double_mean"),
-	  .help = "how the total is split" },
+	  .help = "how the total is split: " ALLOCATE_NAMES },
+	{ KEY(tiers, CONFIG_STRING, ""),
+	  .help = "of the algorithm tiers: 1000.00 x 1, 10.00 x 200" },
 	{ KEY(min, CONFIG_STRING, "0.01"), .help = "of one packet" },
 	{ KEY(max, CONFIG_STRING, "0"), .help = "of one packet; 0: no bound" },
 	{ KEY(start, CONFIG_STRING, ""), .help = "grabs are taken from then" },
@@ -105,6 +107,41 @@ static bool read_time(int64_t now_ms, const char *value, int64_t *ms)
 	return *ms > 0;
 }
 
+/* "1000.00 x 1, 10 x 200", with their sums. */
+static bool read_tiers(const char *text, struct allocate_rule *out)
+{
+	const char *at = text;
+
+	*out = (struct allocate_rule){ 0 };
+	while (*at != '\0') {
+		struct allocate_tier *t = &out->tiers[out->tier_count];
+		char amount[32], count[32];
+		int n = 0;
+
+		if (out->tier_count == ALLOCATE_TIERS_MAX ||
+		    sscanf(at, " %31[0-9.] x %31[0-9]%n", amount, count, &n) !=
+			    2 ||
+		    !amount_parse(bytes_str(amount), &t->amount_cents) ||
+		    !bytes_to_u64(bytes_str(count), ALLOCATE_COUNT_MAX,
+				  &t->count) ||
+		    (t->count > 0 &&
+		     t->amount_cents > (AMOUNT_MAX_CENTS - out->total_cents) /
+					       (int64_t)t->count)) {
+			return false;
+		}
+		out->tier_count++;
+		out->total_cents += t->amount_cents * (int64_t)t->count;
+		out->count += t->count;
+		at += (size_t)n + strspn(at + n, " ");
+		if (*at == ',' && at[1] != '\0') {
+			at++;
+		} else if (*at != '\0') {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void complain(struct buf *why, const char *path, const char *name,
 		     const char *value, const char *allowed)
 {
@@ -122,7 +159,14 @@ static void fill(const char *path, int64_t now_ms, struct plan_file *f,
 	const struct plan_values *v = &f->values;
 	Rain__Plan *p = &f->plan;
 
-	if (!amount_parse(bytes_str(v->total), &p->total_cents)) {
+	if (!read_tiers(v->tiers, &f->tiers)) {
+		complain(why, path, "tiers", v->tiers,
+			 "at most 32 of AMOUNT x PACKETS, a comma between two");
+	}
+	plan_tiers_message(&f->tiers, &f->tier_memory, p);
+	if (v->total[0] == '\0' && f->tiers.tier_count > 0) {
+		p->total_cents = f->tiers.total_cents;
+	} else if (!amount_parse(bytes_str(v->total), &p->total_cents)) {
 		complain(why, path, "total", v->total, amounts);
 	}
 	if (!amount_parse(bytes_str(v->min), &p->min_cents)) {
@@ -137,7 +181,13 @@ static void fill(const char *path, int64_t now_ms, struct plan_file *f,
 	if (!read_time(now_ms, v->end, &p->end_ms)) {
 		complain(why, path, "end", v->end, times);
 	}
-	p->packets = (uint64_t)v->packets;
+	if (v->packets[0] == '\0') {
+		p->packets = f->tiers.tier_count > 0 ? f->tiers.count : 1;
+	} else if (!bytes_to_u64(bytes_str(v->packets), ALLOCATE_COUNT_MAX,
+				 &p->packets) ||
+		   p->packets == 0) {
+		complain(why, path, "packets", v->packets, "1 to 10000000");
+	}
 	p->keep_days = (uint32_t)v->keep_days;
 	p->activity_id = to_pb_str(f->id);
 	p->title = to_pb_str(v->title);

@@ -6,7 +6,7 @@
 #define CONSOLE_PLAN_FILE_H
 
 #include "base/config.h"
-#include "rain/activity_service.pb-c.h"
+#include "plan/plan.h"
 
 struct plan_values {
 	const char *id;
@@ -15,13 +15,14 @@ struct plan_values {
 	const char *sponsor;
 	const char *currency;
 	const char *total;
+	const char *packets;
 	const char *algorithm;
+	const char *tiers;
 	const char *min;
 	const char *max;
 	const char *start;
 	const char *end;
 	const char *ack;
-	int64_t packets;
 	int64_t keep_days;
 };
 
@@ -30,6 +31,8 @@ struct plan_file {
 	struct config config;      /* what the file says */
 	struct plan_values values; /* likewise */
 	char id[96];
+	struct allocate_rule tiers; /* only these, with their sums */
+	struct plan_tiers tier_memory;
 };
 
 /**

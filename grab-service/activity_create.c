@@ -117,6 +117,7 @@ static void run_step(struct create *c)
 			    .n = CREATE_ARGS };
 	uint8_t seed[ALLOCATE_SEED];
 	char commitment[PLAN_COMMITMENT], hex[2 * ALLOCATE_SEED + 1];
+	char tiers[PLAN_TIERS_TEXT];
 
 	rand_bytes(seed, sizeof(seed));
 	hex_encode(seed, sizeof(seed), hex);
@@ -127,13 +128,17 @@ static void run_step(struct create *c)
 	put(&f, "currency", p->currency);
 	put_number(&f, "total_cents", (uint64_t)p->rule.total_cents);
 	put_number(&f, "count", p->rule.count);
-	put(&f, "algorithm", PLAN_ALGORITHM);
+	put(&f, "algorithm", allocate_name(p->rule.algorithm));
 	put_number(&f, "min_cents", (uint64_t)p->rule.min_cents);
 	put_number(&f, "max_cents", (uint64_t)p->rule.max_cents);
 	put_number(&f, "start_ms", (uint64_t)p->start_ms);
 	put_number(&f, "end_ms", (uint64_t)p->end_ms);
 	put(&f, "ack", PLAN_ACK);
 	put_number(&f, "keep_days", p->keep_days);
+	plan_tiers_text(&p->rule, tiers);
+	if (tiers[0] != '\0') {
+		put(&f, "tiers", tiers);
+	}
 	put_number(&f, "id_base", random_base(p->rule.count));
 	put(&f, "seed", hex);
 	put(&f, "commitment", commitment);
@@ -191,7 +196,7 @@ static void ledger_cb(void *ctx, const Rain__TotalsReply *reply)
 			 "another id");
 		return;
 	}
-	room_ask(c->op.svc->deps.redis, room_need(c->plan.rule.count, 0),
+	room_ask(c->op.svc->deps.redis, plan_memory(c->plan.rule.count, 0),
 		 op_timeout(&c->op), room_told, c);
 }
 

@@ -172,7 +172,7 @@ static void begin(struct activity_job *job)
 	} else if (v->state == RAIN__STATE__CREATED ||
 		   v->state == RAIN__STATE__LOADING) {
 		room_ask(job->svc->deps.redis,
-			 room_need(v->plan.rule.count, v->loaded),
+			 plan_memory(v->plan.rule.count, v->loaded),
 			 job->svc->deps.timeout_ms, room_told, job);
 	} else {
 		/* Whether the state allows it, the step decides. */

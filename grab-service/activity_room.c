@@ -8,13 +8,6 @@
 
 enum { MIB = 1024 * 1024 };
 
-uint64_t room_need(uint64_t packets, uint64_t loaded)
-{
-	uint64_t there = loaded < packets ? loaded : packets;
-
-	return packets * ROOM_CLAIM_BYTES - there * ROOM_PACKET_BYTES;
-}
-
 bool room_fits(uint64_t need, uint64_t used, uint64_t limit, char why[ROOM_WHY])
 {
 	uint64_t left = used < limit ? limit - used : 0;

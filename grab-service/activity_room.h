@@ -8,12 +8,6 @@
 #include "client/redis.h"
 
 enum {
-	/* A packet that was grabbed: a field of users, an element of claims,
-	 * while its element of packets is gone. User ids of 20 characters;
-	 * each further character takes three bytes. */
-	ROOM_CLAIM_BYTES = 400,
-	/* Of that, what a packet takes that is loaded and not grabbed. */
-	ROOM_PACKET_BYTES = 60,
 	ROOM_WHY = 256,
 };
 
@@ -21,9 +15,6 @@ enum {
  * in numbers. */
 must_check bool room_fits(uint64_t need, uint64_t used, uint64_t limit,
 			  char why[ROOM_WHY]);
-
-/** What a plan of so many packets needs of which some are loaded. Pure. */
-uint64_t room_need(uint64_t packets, uint64_t loaded);
 
 /** fits is false too if Redis does not tell; why is valid during the call. */
 typedef void (*room_cb)(void *ctx, bool fits, const char *why);

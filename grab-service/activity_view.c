@@ -52,6 +52,8 @@ static bool read_plan(const redisReply *meta, struct bytes plan,
 		      struct plan *out, char why[PLAN_WHY])
 {
 	Rain__Plan m = RAIN__PLAN__INIT;
+	struct plan_tiers tiers;
+	struct allocate_rule rule;
 	struct bytes id = plan;
 	const uint8_t *end = NULL;
 
@@ -77,6 +79,11 @@ static bool read_plan(const redisReply *meta, struct bytes plan,
 	m.start_ms = signed_number(meta, "start_ms", -1);
 	m.end_ms = signed_number(meta, "end_ms", -1);
 	m.keep_days = (uint32_t)signed_number(meta, "keep_days", UINT32_MAX);
+	if (!plan_tiers_read(field(meta, "tiers"), &rule)) {
+		(void)snprintf(why, PLAN_WHY, "its tiers are no tiers");
+		return false;
+	}
+	plan_tiers_message(&rule, &tiers, &m);
 	return plan_read(&m, out, why);
 }
 
@@ -212,7 +219,7 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	p->title = to_pb_str(v->plan.title);
 	p->sponsor = to_pb_str(v->plan.sponsor);
 	p->currency = to_pb_str(v->plan.currency);
-	p->algorithm = to_pb_str(PLAN_ALGORITHM);
+	p->algorithm = to_pb_str(allocate_name(v->plan.rule.algorithm));
 	p->ack = to_pb_str(PLAN_ACK);
 	p->total_cents = v->plan.rule.total_cents;
 	p->packets = v->plan.rule.count;
@@ -221,6 +228,7 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	p->start_ms = v->plan.start_ms;
 	p->end_ms = v->plan.end_ms;
 	p->keep_days = v->plan.keep_days;
+	plan_tiers_message(&v->plan.rule, &out->tiers, p);
 
 	if (v->closed || v->state == RAIN__STATE__CANCELLED ||
 	    v->state == RAIN__STATE__SETTLED) {

@@ -7,7 +7,7 @@
 
 #include "client/redis.h"
 
-#include "plan.h"
+#include "plan/plan.h"
 
 enum { VIEW_REASON_MAX = 512 };
 
@@ -49,6 +49,7 @@ void view_read(struct redis *r, struct bytes activity_id, uint64_t timeout_ms,
 struct view_message {
 	Rain__Activity activity;
 	Rain__Plan plan;
+	struct plan_tiers tiers;
 	char seed[2 * ALLOCATE_SEED + 1];
 	char id_base[24];
 };

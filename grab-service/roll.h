@@ -13,7 +13,7 @@
 #ifndef GRAB_ROLL_H
 #define GRAB_ROLL_H
 
-#include "plan.h"
+#include "plan/plan.h"
 
 struct activity;
 struct answer;

@@ -3,7 +3,7 @@
 #include "fuzz/fuzz.h"
 #include "fuzz/message.h"
 #include "gateway/verdict.h"
-#include "grab-service/plan.h"
+#include "plan/plan.h"
 #include "proto/proto_util.h"
 #include "rain/activity_service.pb-c.h"
 #include "rain/grab_service.pb-c.h"

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/rand.h"
-#include "grab-service/plan.h"
 #include "lib/activity_rig.h"
 #include "lib/turns.h"
+#include "plan/plan.h"
 #include "proto/proto_util.h"
 
 static struct activity_rig g;

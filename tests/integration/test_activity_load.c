@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "base/rand.h"
-#include "grab-service/allocate.h"
 #include "grab-service/claim.h"
 #include "lib/activity_rig.h"
 #include "lib/lua_run.h"
 #include "lib/turns.h"
+#include "plan/allocate.h"
 #include "proto/proto_util.h"
 
 static struct activity_rig g;
@@ -152,7 +152,9 @@ struct known {
 
 static void learn(struct known *k)
 {
-	const struct allocate_rule rule = { 200000, 2000, 1, 0 };
+	const struct allocate_rule rule = { .total_cents = 200000,
+					    .count = 2000,
+					    .min_cents = 1 };
 	uint8_t seed[ALLOCATE_SEED];
 	const char *hex =
 		redis_server_ask(&g.server, "HGET rain:{quiz}:meta seed");

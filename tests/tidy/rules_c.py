@@ -22,11 +22,12 @@ BANNED_CALL = re.compile(r"(?<![\w.>])(" + "|".join(BANNED) + r")\s*\(")
 
 # layer: the layers whose headers it may include, besides its own. Those of
 # a service (and of the tools) are nobody else's.
-BELOW_SERVICES = {"base", "proto", "net", "client", "lua", "token"}
+BELOW_SERVICES = {"base", "proto", "net", "client", "lua", "token", "plan"}
 MAY_INCLUDE = {
     "base": set(),
     "proto": {"base"},
     "token": {"base"},
+    "plan": {"base", "proto"},
     "net": {"base", "proto"},
     "client": {"base", "proto", "net"},
     "lua": {"base", "proto", "net", "client"},

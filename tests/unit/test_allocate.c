@@ -6,7 +6,13 @@
 #include <stdlib.h>
 
 #include "base/rand.h"
-#include "grab-service/allocate.h"
+#include "plan/allocate.h"
+
+#define RULE(total, n, min, max)                                          \
+	{                                                                 \
+		.total_cents = (total), .count = (n), .min_cents = (min), \
+		.max_cents = (max)                                        \
+	}
 
 static void count_up(uint8_t seed[ALLOCATE_SEED])
 {
@@ -53,7 +59,7 @@ Test(allocate, golden_vectors)
 	amounts = split(seed, &rule);
 	cr_assert_arr_eq(amounts, free_ones, sizeof(free_ones));
 	free(amounts);
-	rule = (struct allocate_rule){ 5000, 10, 300, 650 };
+	rule = (struct allocate_rule)RULE(5000, 10, 300, 650);
 	amounts = split(seed, &rule);
 	cr_assert_arr_eq(amounts, bounded, sizeof(bounded));
 	free(amounts);
@@ -61,7 +67,7 @@ Test(allocate, golden_vectors)
 
 Test(allocate, golden_digest_of_twenty_thousand)
 {
-	const struct allocate_rule rule = { 10000000, 20000, 1, 20000 };
+	const struct allocate_rule rule = RULE(10000000, 20000, 1, 20000);
 	uint8_t seed[ALLOCATE_SEED], digest[32];
 	char hex[65];
 	uint8_t *le = xmalloc(20000 * 8);
@@ -88,7 +94,7 @@ Test(allocate, sum_and_bounds_of_many_rules)
 	uint8_t seed[ALLOCATE_SEED] = { 0 };
 
 	for (int i = 0; i < 3000; i++) {
-		struct allocate_rule rule;
+		struct allocate_rule rule = { 0 };
 		uint64_t n[4];
 
 		for (int k = 0; k < 4; k++) {
@@ -115,18 +121,19 @@ Test(allocate, sum_and_bounds_of_many_rules)
 Test(allocate, the_edges)
 {
 	static const struct allocate_rule edges[] = {
-		{ 500, 5, 100, 0 },   /* total = n * min */
-		{ 500, 5, 100, 100 }, /* and n * max */
-		{ 999, 3, 1, 333 },   /* total = n * max */
-		{ 998, 3, 1, 333 },   /* one cent less */
-		{ 1, 1, 1, 0 },       /* one packet of one cent */
-		{ 12345, 1, 1, 0 },   /* one packet */
-		{ 7, 7, 1, 5 },       /* a cent each */
-		{ AMOUNT_MAX_CENTS, 1, 1, AMOUNT_MAX_CENTS },
-		{ AMOUNT_MAX_CENTS, 2, AMOUNT_MAX_CENTS / 2, 0 },
-		{ AMOUNT_MAX_CENTS, 100000, 1, 0 },
-		{ AMOUNT_MAX_CENTS, 100000, 1, AMOUNT_MAX_CENTS },
-		{ AMOUNT_MAX_CENTS, 100000, 1, AMOUNT_MAX_CENTS / 100000 + 1 },
+		RULE(500, 5, 100, 0),   /* total = n * min */
+		RULE(500, 5, 100, 100), /* and n * max */
+		RULE(999, 3, 1, 333),   /* total = n * max */
+		RULE(998, 3, 1, 333),   /* one cent less */
+		RULE(1, 1, 1, 0),       /* one packet of one cent */
+		RULE(12345, 1, 1, 0),   /* one packet */
+		RULE(7, 7, 1, 5),       /* a cent each */
+		RULE(AMOUNT_MAX_CENTS, 1, 1, AMOUNT_MAX_CENTS),
+		RULE(AMOUNT_MAX_CENTS, 2, AMOUNT_MAX_CENTS / 2, 0),
+		RULE(AMOUNT_MAX_CENTS, 100000, 1, 0),
+		RULE(AMOUNT_MAX_CENTS, 100000, 1, AMOUNT_MAX_CENTS),
+		RULE(AMOUNT_MAX_CENTS, 100000, 1,
+		     AMOUNT_MAX_CENTS / 100000 + 1),
 	};
 	uint8_t seed[ALLOCATE_SEED];
 
@@ -139,7 +146,7 @@ Test(allocate, the_edges)
 /* Nobody is favoured by a place: the mean of each place is the mean of all. */
 Test(allocate, no_place_is_better)
 {
-	const struct allocate_rule rule = { 1000, 5, 1, 0 };
+	const struct allocate_rule rule = RULE(1000, 5, 1, 0);
 	double sums[5] = { 0 };
 	uint8_t seed[ALLOCATE_SEED] = { 0 };
 
@@ -165,19 +172,19 @@ Test(allocate, a_refusal_names_the_numbers)
 		struct allocate_rule rule;
 		const char *number;
 	} cases[] = {
-		{ { 499, 5, 100, 0 },
+		{ RULE(499, 5, 100, 0),
 		  "5 packets of at least 1.00 need more than the total of 4.99" },
-		{ { 1000, 3, 1, 333 }, "at most 3.33" },
-		{ { 100, 0, 1, 0 }, "0 packets" },
-		{ { 100, 10000001, 1, 0 }, "10000001" },
-		{ { 0, 1, 1, 0 }, "total of 0.00" },
-		{ { -5, 1, 1, 0 }, "total of -0.05" },
-		{ { AMOUNT_MAX_CENTS + 1, 1, 1, 0 }, "90071992547409.92" },
-		{ { 100, 1, 0, 0 }, "minimum of 0.00" },
-		{ { 100, 1, -1, 0 }, "-0.01" },
-		{ { 100, 1, 50, 49 }, "maximum of 0.49" },
-		{ { 100, 1, 1, -1 }, "-0.01" },
-		{ { 100, 2, INT64_MAX, 0 }, "92233720368547758.07" },
+		{ RULE(1000, 3, 1, 333), "at most 3.33" },
+		{ RULE(100, 0, 1, 0), "0 packets" },
+		{ RULE(100, 10000001, 1, 0), "10000001" },
+		{ RULE(0, 1, 1, 0), "total of 0.00" },
+		{ RULE(-5, 1, 1, 0), "total of -0.05" },
+		{ RULE(AMOUNT_MAX_CENTS + 1, 1, 1, 0), "90071992547409.92" },
+		{ RULE(100, 1, 0, 0), "minimum of 0.00" },
+		{ RULE(100, 1, -1, 0), "-0.01" },
+		{ RULE(100, 1, 50, 49), "maximum of 0.49" },
+		{ RULE(100, 1, 1, -1), "-0.01" },
+		{ RULE(100, 2, INT64_MAX, 0), "92233720368547758.07" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -2,7 +2,7 @@
  * commitment. */
 #include <criterion/criterion.h>
 
-#include "grab-service/plan.h"
+#include "plan/plan.h"
 #include "proto/proto_util.h"
 
 static Rain__Plan good(void)

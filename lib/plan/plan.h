@@ -7,24 +7,32 @@
  *   activity_id title sponsor currency total_cents packets algorithm
  *   min_cents max_cents start_ms end_ms ack keep_days
  *
- * in this order; numbers are decimal without superfluous zeros. No value has a
+ * in this order, and tiers after them if the algorithm is that: each as cents,
+ * x, packets, a comma between two. Numbers are decimal without superfluous zeros. No value has a
  * control character, so no two plans have the same text. The commitment is
  * SHA-256 over the 32 bytes of the seed and then this text, in lower-case hex.
  */
-#ifndef GRAB_PLAN_H
-#define GRAB_PLAN_H
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
 
-#include "allocate.h"
 #include "base/id.h"
+#include "plan/allocate.h"
 
 #include "rain/activity_service.pb-c.h"
 
 enum {
 	PLAN_TITLE_MAX = 200,
 	PLAN_WHY = 320,
-	PLAN_TEXT_MAX = 1024,
+	PLAN_TIERS_TEXT = 1024,
+	PLAN_TEXT_MAX = 2048,
 	PLAN_KEEP_DAYS_MAX = 3650,
 	PLAN_COMMITMENT = 65, /* with its NUL */
+	/* In Redis: a packet that was grabbed is a field of users and an
+	 * element of claims, while its element of packets is gone. User ids of
+	 * 20 characters; each further character takes three bytes. */
+	PLAN_CLAIM_BYTES = 400,
+	/* Of that, what a packet takes that is loaded and not grabbed. */
+	PLAN_PACKET_BYTES = 60,
 };
 
 struct plan {
@@ -38,9 +46,8 @@ struct plan {
 	uint32_t keep_days;
 };
 
-/* The only ones in this version. */
-#define PLAN_ALGORITHM "double_mean"
-#define PLAN_ACK       "redis"
+/* The only one in this version. */
+#define PLAN_ACK "redis"
 
 /** Copy the message if it is a plan that can be kept; else false, and why is a
  * sentence that names what is wrong and what is allowed. */
@@ -54,6 +61,27 @@ must_check bool plan_is_future(const struct plan *p, int64_t now_ms,
 /** Say where two plans first differ, in words: "" if they are equal. */
 void plan_difference(const struct plan *there, const struct plan *here,
 		     char why[PLAN_WHY]);
+
+/* Tiers of a message, which points into them. */
+struct plan_tiers {
+	Rain__Tier tiers[ALLOCATE_TIERS_MAX];
+	Rain__Tier *list[ALLOCATE_TIERS_MAX];
+};
+
+/** Let m have the tiers of the rule, in memory that must outlive it. */
+void plan_tiers_message(const struct allocate_rule *rule,
+			struct plan_tiers *memory, Rain__Plan *m);
+
+/** Write the tiers as the canonical text has them, with a NUL: "" if the
+ * algorithm is another. */
+void plan_tiers_text(const struct allocate_rule *rule,
+		     char out[PLAN_TIERS_TEXT]);
+/** Read them. False if that is not their text. */
+must_check bool plan_tiers_read(struct bytes text, struct allocate_rule *out);
+
+/** Bytes of Redis that packets will take when all are grabbed, beside what the
+ * loaded ones of them have taken. */
+uint64_t plan_memory(uint64_t packets, uint64_t loaded);
 
 /** Write the canonical text with a NUL; returns its length. */
 size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX]);

@@ -1,4 +1,4 @@
-#include "plan.h"
+#include "plan/plan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,9 +62,6 @@ static bool texts_ok(const Rain__Plan *m, char why[PLAN_WHY])
 	} else if (!is_currency(from_pb(m->currency))) {
 		(void)snprintf(why, PLAN_WHY,
 			       "currency must be three letters A-Z (ISO 4217)");
-	} else if (!bytes_eq(from_pb(m->algorithm), BYTES(PLAN_ALGORITHM))) {
-		(void)snprintf(why, PLAN_WHY, "algorithm must be %s",
-			       PLAN_ALGORITHM);
 	} else if (!bytes_eq(from_pb(m->ack), BYTES(PLAN_ACK))) {
 		(void)snprintf(why, PLAN_WHY,
 			       "ack must be %s: this version has no other",
@@ -119,10 +116,38 @@ static bool times_ok(const struct plan *p, char why[PLAN_WHY])
 	return why[0] == '\0';
 }
 
+static bool split_ok(const Rain__Plan *m, char why[PLAN_WHY])
+{
+	enum allocate_algorithm algorithm;
+
+	if (!allocate_by_name(from_pb(m->algorithm), &algorithm)) {
+		(void)snprintf(why, PLAN_WHY, "algorithm must be %s",
+			       ALLOCATE_NAMES);
+	} else if (m->n_tiers > ALLOCATE_TIERS_MAX) {
+		(void)snprintf(why, PLAN_WHY, "%zu tiers: 1 to %d are allowed",
+			       m->n_tiers, ALLOCATE_TIERS_MAX);
+	}
+	return why[0] == '\0';
+}
+
+static void read_split(const Rain__Plan *m, struct allocate_rule *out)
+{
+	bool known = allocate_by_name(from_pb(m->algorithm), &out->algorithm);
+
+	check(known);
+	out->tier_count = m->n_tiers;
+	for (size_t i = 0; i < m->n_tiers; i++) {
+		out->tiers[i] = (struct allocate_tier){
+			.amount_cents = m->tiers[i]->amount_cents,
+			.count = m->tiers[i]->packets,
+		};
+	}
+}
+
 bool plan_read(const Rain__Plan *message, struct plan *out, char why[PLAN_WHY])
 {
 	why[0] = '\0';
-	if (!texts_ok(message, why)) {
+	if (!texts_ok(message, why) || !split_ok(message, why)) {
 		return false;
 	}
 	*out = (struct plan){
@@ -134,6 +159,7 @@ bool plan_read(const Rain__Plan *message, struct plan *out, char why[PLAN_WHY])
 		.end_ms = message->end_ms,
 		.keep_days = message->keep_days,
 	};
+	read_split(message, &out->rule);
 	copy(out->activity_id, sizeof(out->activity_id),
 	     from_pb(message->activity_id));
 	copy(out->title, sizeof(out->title), from_pb(message->title));
@@ -191,6 +217,16 @@ static void differ_time(char why[PLAN_WHY], const char *what, int64_t there,
 		       what, moment(there).text, moment(here).text);
 }
 
+static bool same_tiers(const struct allocate_rule *r,
+		       const struct allocate_rule *q)
+{
+	char there[PLAN_TIERS_TEXT], here[PLAN_TIERS_TEXT];
+
+	plan_tiers_text(r, there);
+	plan_tiers_text(q, here);
+	return strcmp(there, here) == 0;
+}
+
 void plan_difference(const struct plan *there, const struct plan *here,
 		     char why[PLAN_WHY])
 {
@@ -209,6 +245,11 @@ void plan_difference(const struct plan *there, const struct plan *here,
 		differ_amount(why, "min", r->min_cents, q->min_cents);
 	} else if (r->max_cents != q->max_cents) {
 		differ_amount(why, "max", r->max_cents, q->max_cents);
+	} else if (r->algorithm != q->algorithm) {
+		differ(why, "algorithm", allocate_name(r->algorithm),
+		       allocate_name(q->algorithm));
+	} else if (!same_tiers(r, q)) {
+		(void)snprintf(why, PLAN_WHY, "its tiers differ");
 	} else if (there->start_ms != here->start_ms) {
 		differ_time(why, "start", there->start_ms, here->start_ms);
 	} else if (there->end_ms != here->end_ms) {
@@ -221,19 +262,101 @@ void plan_difference(const struct plan *there, const struct plan *here,
 	}
 }
 
+void plan_tiers_message(const struct allocate_rule *rule,
+			struct plan_tiers *memory, Rain__Plan *m)
+{
+	for (size_t i = 0; i < rule->tier_count; i++) {
+		Rain__Tier *t = &memory->tiers[i];
+
+		rain__tier__init(t);
+		t->amount_cents = rule->tiers[i].amount_cents;
+		t->packets = rule->tiers[i].count;
+		memory->list[i] = t;
+	}
+	m->n_tiers = rule->tier_count;
+	m->tiers = memory->list;
+}
+
+void plan_tiers_text(const struct allocate_rule *rule,
+		     char out[PLAN_TIERS_TEXT])
+{
+	size_t n = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < rule->tier_count; i++) {
+		int written = snprintf(
+			out + n, PLAN_TIERS_TEXT - n, "%s%" PRId64 "x%" PRIu64,
+			i > 0 ? "," : "", rule->tiers[i].amount_cents,
+			rule->tiers[i].count);
+
+		check(written > 0 && (size_t)written < PLAN_TIERS_TEXT - n);
+		n += (size_t)written;
+	}
+}
+
+/* Up to where: and what is behind it. */
+static struct bytes cut_at(struct bytes *text, char mark)
+{
+	struct bytes head = *text;
+	const uint8_t *at = text->n > 0 ? memchr(text->p, mark, text->n) : NULL;
+
+	if (at == NULL) {
+		*text = (struct bytes){ 0 };
+		return head;
+	}
+	head.n = (size_t)(at - text->p);
+	*text = bytes_make(at + 1, text->n - head.n - 1);
+	return head;
+}
+
+bool plan_tiers_read(struct bytes text, struct allocate_rule *out)
+{
+	struct bytes rest = text;
+	char again[PLAN_TIERS_TEXT];
+
+	out->tier_count = 0;
+	while (rest.n > 0) {
+		struct bytes count = cut_at(&rest, ',');
+		struct bytes amount = cut_at(&count, 'x');
+		uint64_t cents = 0, packets = 0;
+
+		if (out->tier_count == ALLOCATE_TIERS_MAX ||
+		    !bytes_to_u64(amount, AMOUNT_MAX_CENTS, &cents) ||
+		    !bytes_to_u64(count, ALLOCATE_COUNT_MAX, &packets)) {
+			return false;
+		}
+		out->tiers[out->tier_count++] =
+			(struct allocate_tier){ (int64_t)cents, packets };
+	}
+	plan_tiers_text(out, again);
+	return bytes_eq(text, bytes_str(again));
+}
+
+uint64_t plan_memory(uint64_t packets, uint64_t loaded)
+{
+	uint64_t there = loaded < packets ? loaded : packets;
+
+	return packets * PLAN_CLAIM_BYTES - there * PLAN_PACKET_BYTES;
+}
+
 size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX])
 {
-	int n = snprintf(out, PLAN_TEXT_MAX,
-			 "activity_id=%s\ntitle=%s\nsponsor=%s\ncurrency=%s\n"
-			 "total_cents=%" PRId64 "\npackets=%" PRIu64
-			 "\nalgorithm=%s\nmin_cents=%" PRId64
-			 "\nmax_cents=%" PRId64 "\nstart_ms=%" PRId64
-			 "\nend_ms=%" PRId64 "\nack=%s\nkeep_days=%" PRIu32
-			 "\n",
-			 p->activity_id, p->title, p->sponsor, p->currency,
-			 p->rule.total_cents, p->rule.count, PLAN_ALGORITHM,
-			 p->rule.min_cents, p->rule.max_cents, p->start_ms,
-			 p->end_ms, PLAN_ACK, p->keep_days);
+	char tiers[PLAN_TIERS_TEXT];
+	int n;
+
+	plan_tiers_text(&p->rule, tiers);
+	n = snprintf(out, PLAN_TEXT_MAX,
+		     "activity_id=%s\ntitle=%s\nsponsor=%s\ncurrency=%s\n"
+		     "total_cents=%" PRId64 "\npackets=%" PRIu64
+		     "\nalgorithm=%s\nmin_cents=%" PRId64 "\nmax_cents=%" PRId64
+		     "\nstart_ms=%" PRId64 "\nend_ms=%" PRId64
+		     "\nack=%s\nkeep_days=%" PRIu32 "\n%s%s%s",
+		     p->activity_id, p->title, p->sponsor, p->currency,
+		     p->rule.total_cents, p->rule.count,
+		     allocate_name(p->rule.algorithm), p->rule.min_cents,
+		     p->rule.max_cents, p->start_ms, p->end_ms, PLAN_ACK,
+		     p->keep_days, tiers[0] != '\0' ? "tiers=" : "", tiers,
+		     tiers[0] != '\0' ? "\n" : "");
 
 	check(n > 0 && n < PLAN_TEXT_MAX); /* every text in it is bounded */
 	return (size_t)n;

@@ -1,0 +1,28 @@
+/**
+ * The random numbers of an allocation: the keystream of ChaCha20 (RFC 8439)
+ * with the seed as key, nonce and counter 0, read in order as little-endian
+ * 64-bit numbers. docs/fairness.md has an example to the byte.
+ */
+#ifndef PLAN_NUMBERS_H
+#define PLAN_NUMBERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NUMBERS_SEED = 32, NUMBERS_BYTES = 4096 };
+
+struct numbers {
+	void *cipher; /* EVP_CIPHER_CTX */
+	size_t used;
+	uint8_t bytes[NUMBERS_BYTES];
+};
+
+/** To be closed again. */
+void numbers_init(struct numbers *n, const uint8_t seed[NUMBERS_SEED]);
+void numbers_close(struct numbers *n);
+
+/** 0 to bound - 1, each as likely, bound at least 1. For 1 none is read; else
+ * one after the other until x >= 2^64 mod bound, and x mod bound it is. */
+uint64_t numbers_below(struct numbers *n, uint64_t bound);
+
+#endif
