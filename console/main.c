@@ -3,6 +3,7 @@
  *
  *   main.c            global options and configuration
  *   commands.c        the table of commands and their options
+ *   command.c         a command line taken apart by it
  *   *_commands.c      what they do
  *   ctl.c             connections and calls that wait
  */
