@@ -126,7 +126,7 @@ static void allocate_work(uv_work_t *work)
 {
 	struct activity_job *job = work->data;
 
-	allocate(job->view.seed, &job->view.plan.rule, job->amounts);
+	allocate(job->view.mixed, &job->view.plan.rule, job->amounts);
 }
 
 static void allocate_work_cb(uv_work_t *work, int status)

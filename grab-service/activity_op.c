@@ -195,6 +195,20 @@ void op_wrong_state(const char *operation, int state,
 		       state_name(state), advice);
 }
 
+static bool begins_with_verb(struct bytes said)
+{
+	static const char *const verbs[] = { "is ", "was ", "has ", "exists " };
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		size_t n = strlen(verbs[i]);
+
+		if (said.n > n && memcmp(said.p, verbs[i], n) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The sentences of the steps speak of the activity without naming it. */
 static void say_refusal(const struct step_reply *reply,
 			char message[OP_MESSAGE_MAX])
@@ -202,10 +216,6 @@ static void say_refusal(const struct step_reply *reply,
 	struct bytes said = step_text(reply, 0);
 	struct bytes tail = BYTES(" is not possible in state ");
 	const uint8_t *at = memmem(said.p, said.n, tail.p, tail.n);
-	bool bare = said.n > 3 &&
-		    (memcmp(said.p, "is ", 3) == 0 ||
-		     (said.n > 4 && memcmp(said.p, "was ", 4) == 0) ||
-		     (said.n > 7 && memcmp(said.p, "exists ", 7) == 0));
 	char operation[24];
 
 	if (at != NULL && reply->code == STEP_STATE) {
@@ -218,7 +228,8 @@ static void say_refusal(const struct step_reply *reply,
 			       message);
 	} else if (said.n > 0) {
 		(void)snprintf(message, OP_MESSAGE_MAX, "%s%.*s",
-			       bare ? "it " : "", BYTES_FMT(said));
+			       begins_with_verb(said) ? "it " : "",
+			       BYTES_FMT(said));
 	} else {
 		(void)snprintf(message, OP_MESSAGE_MAX,
 			       "refused by Redis' step with the code %s",

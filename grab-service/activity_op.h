@@ -92,6 +92,8 @@ void activity_pause(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_resume(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_close(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_cancel(void *ctx, struct dubbo_call *call, struct bytes argument);
+void activity_entropy(void *ctx, struct dubbo_call *call,
+		      struct bytes argument);
 void activity_rewind(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_get(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_list(void *ctx, struct dubbo_call *call, struct bytes argument);

@@ -145,9 +145,18 @@ static void start_loading_cb(void *ctx, enum redis_outcome outcome,
 
 static void start_loading(struct activity_job *job)
 {
-	job_step(job, &lua_activity, 2,
-		 (const struct bytes[]){ BYTES("loading"), BYTES("") },
-		 start_loading_cb);
+	const struct activity_view *v = &job->view;
+	char revision[24] = "";
+
+	/* The entropy may be another by now. */
+	if (v->state == RAIN__STATE__CREATED) {
+		(void)snprintf(revision, sizeof(revision), "%" PRIu64,
+			       v->revision);
+	}
+	job_step(
+		job, &lua_activity, 2,
+		(const struct bytes[]){ BYTES("loading"), bytes_str(revision) },
+		start_loading_cb);
 }
 
 /* It may have fitted when it was created. */

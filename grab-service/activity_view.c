@@ -87,6 +87,27 @@ static bool read_plan(const redisReply *meta, struct bytes plan,
 	return plan_read(&m, out, why);
 }
 
+static void read_entropy(const redisReply *meta, struct activity_view *out)
+{
+	struct bytes hex = field(meta, "entropy");
+	uint8_t entropy[PLAN_ENTROPY_MAX];
+	size_t n = hex.n / 2;
+
+	if (hex.p != NULL &&
+	    (n < PLAN_ENTROPY_MIN || n > PLAN_ENTROPY_MAX ||
+	     hex_decode((const char *)hex.p, hex.n, entropy, n) != 0)) {
+		if (out->problem[0] == '\0') {
+			(void)snprintf(out->problem, sizeof(out->problem),
+				       "its entropy in Redis is no entropy");
+		}
+		return;
+	}
+	plan_mix(out->seed, entropy, n, out->mixed);
+	text(meta, "entropy", out->entropy, sizeof(out->entropy));
+	text(meta, "entropy_by", out->entropy_by, sizeof(out->entropy_by));
+	out->entropy_ms = signed_number(meta, "entropy_ms", 0);
+}
+
 void view_parse(const redisReply *meta, struct activity_view *out)
 {
 	struct bytes plan, seed;
@@ -124,6 +145,7 @@ void view_parse(const redisReply *meta, struct activity_view *out)
 			       "the fields of its plan in Redis are not those "
 			       "of the plan's text");
 	}
+	read_entropy(meta, out);
 	out->loaded = (uint64_t)signed_number(meta, "packets", 0);
 	out->tranches = (uint64_t)signed_number(meta, "tranches", 0);
 	out->created_ms = signed_number(meta, "created_ms", 0);
@@ -242,6 +264,9 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	a->commitment = to_pb_str(v->commitment);
 	a->seed = to_pb_str(out->seed);
 	a->id_base = to_pb_str(out->id_base);
+	a->entropy = to_pb_str(v->entropy);
+	a->entropy_by = to_pb_str(v->entropy_by);
+	a->entropy_ms = v->entropy_ms;
 	a->loaded = v->loaded;
 	a->tranches = v->tranches;
 	a->created_ms = v->created_ms;

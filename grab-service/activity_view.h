@@ -18,6 +18,10 @@ struct activity_view {
 	uint64_t revision;
 	struct plan plan;
 	uint8_t seed[ALLOCATE_SEED];
+	uint8_t mixed[ALLOCATE_SEED];           /* the seed with the entropy */
+	char entropy[2 * PLAN_ENTROPY_MAX + 1]; /* "": none */
+	char entropy_by[ID_MAX + 1];
+	int64_t entropy_ms;
 	char commitment[PLAN_COMMITMENT];
 	uint64_t id_base; /* id of the first packet */
 	char incarnation[96];

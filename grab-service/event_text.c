@@ -15,6 +15,7 @@ struct parts {
 	Rain__ActivityChanged changed;
 	Rain__ActivityClosed closed;
 	Rain__LeftoverCounted counted;
+	Rain__EntropyAdded entropy;
 };
 
 /* A number as decimal text, or as a JSON integer. */
@@ -142,6 +143,12 @@ static bool get_change(const json_t *o, struct bytes type, struct parts *p,
 		m->counted = &p->counted;
 		return get_counted(o, &p->counted);
 	}
+	if (bytes_eq(type, BYTES("entropy"))) {
+		m->change_case = RAIN__ACTIVITY_EVENT__CHANGE_ENTROPY;
+		m->entropy = &p->entropy;
+		return get_text(o, "entropy", &p->entropy.entropy) &&
+		       get_text(o, "by", &p->entropy.by);
+	}
 #define X(name, upper)                                                 \
 	if (bytes_eq(type, BYTES(#name))) {                            \
 		m->change_case = RAIN__ACTIVITY_EVENT__CHANGE_##upper; \
@@ -174,6 +181,7 @@ static bool convert(struct bytes activity_id, const json_t *o, struct buf *out,
 	rain__activity_changed__init(&p.changed);
 	rain__activity_closed__init(&p.closed);
 	rain__leftover_counted__init(&p.counted);
+	rain__entropy_added__init(&p.entropy);
 	m.activity_id = to_pb(activity_id);
 	if (!get_text(o, "type", &type) ||
 	    !get_u64(o, "revision", AMOUNT_MAX_CENTS, &m.revision) ||

@@ -43,7 +43,7 @@ static void make(uv_work_t *work)
 {
 	struct loading *l = work->data;
 
-	l->roll = roll_new(l->view.seed, &l->view.plan.rule, l->view.id_base);
+	l->roll = roll_new(l->view.mixed, &l->view.plan.rule, l->view.id_base);
 }
 
 static void made_cb(uv_work_t *work, int status)

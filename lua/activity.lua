@@ -74,6 +74,21 @@ end
 
 local steps = {}
 
+-- Before any packet is made of the seed; once.
+function steps.entropy()
+	if meta.entropy == ARGV[3] then
+		return head('ALREADY', 'has this entropy already')
+	end
+	if state ~= 'CREATED' then
+		return wrong_state()
+	end
+	if meta.entropy then
+		return head('DIFFERENT', 'has other entropy already')
+	end
+	return change('CREATED', { 'entropy', ARGV[3], 'entropy_by', ARGV[4],
+		'entropy_ms', now }, 'entropy', 'entropy', ARGV[3], 'by', ARGV[4])
+end
+
 function steps.loading()
 	return move({ CREATED = true }, 'LOADING', nil)
 end

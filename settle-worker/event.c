@@ -1,6 +1,9 @@
 #include "event.h"
 
+#include <stdlib.h>
+
 #include "base/amount.h"
+#include "base/buf.h"
 #include "proto/proto_util.h"
 #include "rain/events.pb-c.h"
 
@@ -156,6 +159,24 @@ static const char *read_reason(struct event_change *c,
 	return NULL;
 }
 
+static const char *read_entropy(struct event_change *c,
+				const Rain__EntropyAdded *m)
+{
+	struct bytes entropy = from_pb(m->entropy), by = from_pb(m->by);
+	struct buf text;
+
+	if (entropy.n > DETAIL_MAX || by.n > ID_MAX) {
+		return "a text of entropy is too long";
+	}
+	buf_init(&text);
+	buf_printf(&text, "%.*s by %.*s", BYTES_FMT(entropy), BYTES_FMT(by));
+	c->text = xmalloc(buf_len(&text));
+	memcpy(c->text, buf_live(&text).p, buf_len(&text));
+	c->detail = bytes_make(c->text, buf_len(&text));
+	buf_close(&text);
+	return NULL;
+}
+
 static const char *read_closed(struct event_change *c,
 			       const Rain__ActivityClosed *m)
 {
@@ -203,6 +224,8 @@ static const char *read_body(struct event_change *c,
 	case EVENT_CANCELLED:
 	case EVENT_SETTLED:
 		return read_reason(c, m->paused);
+	case EVENT_ENTROPY:
+		return read_entropy(c, m->entropy);
 	case EVENT_CHANGE_NONE:
 	case EVENT_CHANGE_END:
 		break;
@@ -280,6 +303,10 @@ void event_read(struct event *e, enum event_topic topic,
 
 void event_close(struct event *e)
 {
+	if (e->kind == EVENT_CHANGE) {
+		free(e->change.text);
+		e->change.text = NULL;
+	}
 	if (e->owned != NULL) {
 		proto_free(e->owned);
 		e->owned = NULL;

@@ -33,7 +33,8 @@ static inline struct bytes event_id_view(const struct event_id *id)
 	X(CLOSED, "closed")       \
 	X(COUNTED, "counted")     \
 	X(CANCELLED, "cancelled") \
-	X(SETTLED, "settled")
+	X(SETTLED, "settled")     \
+	X(ENTROPY, "entropy")
 
 enum event_change_kind {
 	EVENT_CHANGE_NONE,
@@ -73,7 +74,9 @@ struct event_change {
 	struct bytes currency;
 	struct bytes commitment;
 	struct bytes ack;
-	struct bytes detail; /* the reason, or the seed of closed */
+	char *text; /* detail, if it is no view: owned */
+	struct bytes
+		detail; /* the reason, the seed of closed, `HEX by WHO` of entropy */
 };
 
 enum event_kind { EVENT_CLAIM, EVENT_CHANGE, EVENT_POISON };

@@ -73,7 +73,8 @@ enum settle_state settle_state_named(struct bytes name)
 
 bool settle_keeps_state(enum event_change_kind kind)
 {
-	return kind == EVENT_TOPPED_UP || kind == EVENT_COUNTED;
+	return kind == EVENT_TOPPED_UP || kind == EVENT_COUNTED ||
+	       kind == EVENT_ENTROPY;
 }
 
 enum settle_state settle_state(const enum event_change_kind *newest_first,

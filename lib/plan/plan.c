@@ -362,6 +362,24 @@ size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX])
 	return (size_t)n;
 }
 
+void plan_mix(const uint8_t seed[ALLOCATE_SEED], const uint8_t *entropy,
+	      size_t n, uint8_t out[ALLOCATE_SEED])
+{
+	uint8_t input[ALLOCATE_SEED + PLAN_ENTROPY_MAX];
+	int ok;
+
+	check(n <= PLAN_ENTROPY_MAX);
+	memcpy(input, seed, ALLOCATE_SEED);
+	if (n == 0) {
+		memcpy(out, seed, ALLOCATE_SEED);
+		return;
+	}
+	memcpy(input + ALLOCATE_SEED, entropy, n);
+	ok = EVP_Digest(input, ALLOCATE_SEED + n, out, NULL, EVP_sha256(),
+			NULL);
+	check(ok == 1);
+}
+
 void plan_commitment(const uint8_t seed[ALLOCATE_SEED], const struct plan *p,
 		     char out[PLAN_COMMITMENT])
 {

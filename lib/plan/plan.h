@@ -26,7 +26,9 @@ enum {
 	PLAN_TIERS_TEXT = 1024,
 	PLAN_TEXT_MAX = 2048,
 	PLAN_KEEP_DAYS_MAX = 3650,
-	PLAN_COMMITMENT = 65, /* with its NUL */
+	PLAN_COMMITMENT = 65,  /* with its NUL */
+	PLAN_ENTROPY_MIN = 16, /* bytes */
+	PLAN_ENTROPY_MAX = 64,
 	/* In Redis: a packet that was grabbed is a field of users and an
 	 * element of claims, while its element of packets is gone. User ids of
 	 * 20 characters; each further character takes three bytes. */
@@ -85,6 +87,11 @@ uint64_t plan_memory(uint64_t packets, uint64_t loaded);
 
 /** Write the canonical text with a NUL; returns its length. */
 size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX]);
+
+/** The seed that the packets are made of: seed itself, or, with n bytes of
+ * entropy, SHA-256 over the seed and these. */
+void plan_mix(const uint8_t seed[ALLOCATE_SEED], const uint8_t *entropy,
+	      size_t n, uint8_t out[ALLOCATE_SEED]);
 
 /** SHA-256 over seed and canonical text, in hex with a NUL. */
 void plan_commitment(const uint8_t seed[ALLOCATE_SEED], const struct plan *p,

@@ -122,8 +122,22 @@ Test(event_text, changes_with_a_reason)
 	}
 }
 
+Test(event_text, entropy)
+{
+	Rain__ActivityEvent *m =
+		convert("{\"type\":\"entropy\",\"revision\":2,\"atMs\":1,"
+			"\"entropy\":\"00ff\",\"by\":\"ops\"}");
+
+	cr_assert_eq(m->change_case, RAIN__ACTIVITY_EVENT__CHANGE_ENTROPY);
+	cr_expect(bytes_eq(from_pb(m->entropy->entropy), BYTES("00ff")));
+	cr_expect(bytes_eq(from_pb(m->entropy->by), BYTES("ops")));
+	proto_free(m);
+}
+
 Test(event_text, what_is_no_event_is_refused)
 {
+	expect_refused("{\"type\":\"entropy\",\"revision\":2,\"atMs\":1,"
+		       "\"entropy\":\"00ff\"}");
 	expect_refused("");
 	expect_refused("[]");
 	expect_refused("{\"type\":\"opened\"");

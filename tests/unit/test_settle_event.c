@@ -164,6 +164,28 @@ Test(event, reads_changes)
 	buf_close(&bytes);
 }
 
+Test(event, keeps_who_set_the_entropy)
+{
+	Rain__ActivityEvent m = RAIN__ACTIVITY_EVENT__INIT;
+	Rain__EntropyAdded entropy = RAIN__ENTROPY_ADDED__INIT;
+	struct buf bytes;
+	struct event e;
+
+	m.activity_id = to_pb_str("a");
+	m.revision = 2;
+	m.at_ms = 5;
+	m.change_case = RAIN__ACTIVITY_EVENT__CHANGE_ENTROPY;
+	m.entropy = &entropy;
+	entropy.entropy = to_pb_str("00ff");
+	entropy.by = to_pb_str("ops");
+	e = read(EVENT_TOPIC_ACTIVITIES, &m.base, &bytes);
+	cr_assert_eq(e.kind, EVENT_CHANGE);
+	cr_assert_eq(e.change.kind, EVENT_ENTROPY);
+	cr_expect(bytes_eq(e.change.detail, BYTES("00ff by ops")));
+	event_close(&e);
+	buf_close(&bytes);
+}
+
 Test(event, refuses_bad_changes_and_says_why)
 {
 	Rain__ActivityEvent m = change();
