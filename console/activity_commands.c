@@ -1,7 +1,11 @@
+#include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "console/activity_json.h"
 #include "console/command.h"
 #include "console/output.h"
 #include "console/plan_file.h"
@@ -9,72 +13,6 @@
 #include "proto/proto_util.h"
 #include "rain/activity_service.pb-c.h"
 #include "rain/ledger_service.pb-c.h"
-
-static const char *state_text(Rain__State state)
-{
-	const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(
-		&rain__state__descriptor, (int)state);
-
-	if (v == NULL || state == RAIN__STATE__STATE_UNSPECIFIED) {
-		return "?";
-	}
-	return state == RAIN__STATE__STATE_PAUSED ? "PAUSED" : v->name;
-}
-
-static json_t *tiers_json(const Rain__Plan *p)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < p->n_tiers; i++) {
-		json_t *o = json_object();
-
-		json_object_set_new(o, "amount",
-				    output_cents(p->tiers[i]->amount_cents));
-		json_object_set_new(
-			o, "packets",
-			json_integer((json_int_t)p->tiers[i]->packets));
-		json_array_append_new(list, o);
-	}
-	return list;
-}
-
-static json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
-{
-	const Rain__Plan *p = a->plan;
-	json_t *o = json_object();
-
-	if (p != NULL) {
-		json_object_set_new(o, "id", output_text(p->activity_id));
-		json_object_set_new(o, "title", output_text(p->title));
-	}
-	json_object_set_new(o, "state", json_string(state_text(a->state)));
-	json_object_set_new(o, "revision",
-			    json_integer((json_int_t)a->revision));
-	json_object_set_new(o, "reason", output_text(a->reason));
-	if (p != NULL) {
-		json_object_set_new(o, "sponsor", output_text(p->sponsor));
-		json_object_set_new(o, "currency", output_text(p->currency));
-		json_object_set_new(o, "total", output_cents(p->total_cents));
-		json_object_set_new(o, "packets",
-				    json_integer((json_int_t)p->packets));
-		json_object_set_new(o, "algorithm", output_text(p->algorithm));
-		if (p->n_tiers > 0) {
-			json_object_set_new(o, "tiers", tiers_json(p));
-		}
-		json_object_set_new(o, "min", output_cents(p->min_cents));
-		json_object_set_new(o, "max", output_cents(p->max_cents));
-		json_object_set_new(o, "start", output_time(ctl, p->start_ms));
-		json_object_set_new(o, "end", output_time(ctl, p->end_ms));
-		json_object_set_new(o, "ack", output_text(p->ack));
-		json_object_set_new(o, "keep_days", json_integer(p->keep_days));
-	}
-	json_object_set_new(o, "loaded", json_integer((json_int_t)a->loaded));
-	json_object_set_new(o, "commitment", output_text(a->commitment));
-	json_object_set_new(o, "seed", output_text(a->seed));
-	json_object_set_new(o, "created", output_time(ctl, a->created_ms));
-	json_object_set_new(o, "updated", output_time(ctl, a->updated_ms));
-	return o;
-}
 
 /* Print what ActivityService said; returns the exit code. */
 static int print_reply(const struct ctl *ctl, const char *words,
@@ -99,7 +37,7 @@ static int print_reply(const struct ctl *ctl, const char *words,
 
 		printf("%.*s is %s%s%s\n",
 		       BYTES_FMT(from_pb(a->plan->activity_id)),
-		       state_text(a->state), before ? ", as before" : "",
+		       activity_state(a->state), before ? ", as before" : "",
 		       again ? ", no longer HALTED; resume it again to open it"
 			     : "");
 	} else {
@@ -188,6 +126,36 @@ int run_activity_step(struct ctl *ctl, const struct command *c,
 
 	request.activity_id = to_pb_str(a->values[0]);
 	return call_activity(ctl, c->words, &target, &request.base);
+}
+
+/* USER@HOST as far as an id may have its letters. */
+static void own_name(char out[ID_MAX + 1])
+{
+	const struct passwd *user = getpwuid(geteuid());
+	char host[HOST_NAME_MAX + 1] = "";
+
+	(void)gethostname(host, sizeof(host) - 1);
+	(void)snprintf(out, ID_MAX + 1, "%.31s@%.32s",
+		       user != NULL ? user->pw_name : "uid", host);
+	for (char *c = out; *c != '\0'; c++) {
+		if (!id_valid(bytes_make(c, 1))) {
+			*c = '_';
+		}
+	}
+}
+
+int run_activity_entropy(struct ctl *ctl, const struct command *c,
+			 const struct arguments *a)
+{
+	Rain__EntropyRequest request = RAIN__ENTROPY_REQUEST__INIT;
+	const char *by = argument_option(c, a, "by");
+	char own[ID_MAX + 1];
+
+	own_name(own);
+	request.activity_id = to_pb_str(a->values[0]);
+	request.entropy = to_pb_str(a->values[1]);
+	request.by = to_pb_str(by != NULL ? by : own);
+	return call_activity(ctl, c->words, &ctl_entropy, &request.base);
 }
 
 int run_relay_rewind(struct ctl *ctl, const struct command *c,

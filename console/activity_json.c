@@ -1,0 +1,78 @@
+#include "console/activity_json.h"
+
+#include "console/output.h"
+#include "proto/proto_util.h"
+
+const char *activity_state(Rain__State state)
+{
+	const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(
+		&rain__state__descriptor, (int)state);
+
+	if (v == NULL || state == RAIN__STATE__STATE_UNSPECIFIED) {
+		return "?";
+	}
+	return state == RAIN__STATE__STATE_PAUSED ? "PAUSED" : v->name;
+}
+
+static json_t *tiers_json(const Rain__Plan *p)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < p->n_tiers; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "amount",
+				    output_cents(p->tiers[i]->amount_cents));
+		json_object_set_new(
+			o, "packets",
+			json_integer((json_int_t)p->tiers[i]->packets));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
+{
+	const Rain__Plan *p = a->plan;
+	json_t *o = json_object();
+
+	if (p != NULL) {
+		json_object_set_new(o, "id", output_text(p->activity_id));
+		json_object_set_new(o, "title", output_text(p->title));
+	}
+	json_object_set_new(o, "state", json_string(activity_state(a->state)));
+	json_object_set_new(o, "revision",
+			    json_integer((json_int_t)a->revision));
+	json_object_set_new(o, "reason", output_text(a->reason));
+	if (p != NULL) {
+		json_object_set_new(o, "sponsor", output_text(p->sponsor));
+		json_object_set_new(o, "currency", output_text(p->currency));
+		json_object_set_new(o, "total", output_cents(p->total_cents));
+		json_object_set_new(o, "packets",
+				    json_integer((json_int_t)p->packets));
+		json_object_set_new(o, "algorithm", output_text(p->algorithm));
+		if (p->n_tiers > 0) {
+			json_object_set_new(o, "tiers", tiers_json(p));
+		}
+		json_object_set_new(o, "min", output_cents(p->min_cents));
+		json_object_set_new(o, "max", output_cents(p->max_cents));
+		json_object_set_new(o, "start", output_time(ctl, p->start_ms));
+		json_object_set_new(o, "end", output_time(ctl, p->end_ms));
+		json_object_set_new(o, "ack", output_text(p->ack));
+		json_object_set_new(o, "keep_days", json_integer(p->keep_days));
+	}
+	json_object_set_new(o, "id_base", output_text(a->id_base));
+	json_object_set_new(o, "loaded", json_integer((json_int_t)a->loaded));
+	json_object_set_new(o, "commitment", output_text(a->commitment));
+	json_object_set_new(o, "seed", output_text(a->seed));
+	if (a->entropy.len > 0) {
+		json_object_set_new(o, "entropy", output_text(a->entropy));
+		json_object_set_new(o, "entropy_by",
+				    output_text(a->entropy_by));
+		json_object_set_new(o, "entropy_at",
+				    output_time(ctl, a->entropy_ms));
+	}
+	json_object_set_new(o, "created", output_time(ctl, a->created_ms));
+	json_object_set_new(o, "updated", output_time(ctl, a->updated_ms));
+	return o;
+}
