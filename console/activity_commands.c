@@ -40,6 +40,11 @@ static int print_reply(const struct ctl *ctl, const char *words,
 		       activity_state(a->state), before ? ", as before" : "",
 		       again ? ", no longer HALTED; resume it again to open it"
 			     : "");
+		/* What binds us from now on, for whoever will compare. */
+		if (a->state == RAIN__STATE__CREATED) {
+			printf("commitment %.*s\n",
+			       BYTES_FMT(from_pb(a->commitment)));
+		}
 	} else {
 		printf("done: %.*s\n", BYTES_FMT(from_pb(r->message)));
 	}

@@ -58,6 +58,10 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 		json_object_set_new(o, "max", output_cents(p->max_cents));
 		json_object_set_new(o, "start", output_time(ctl, p->start_ms));
 		json_object_set_new(o, "end", output_time(ctl, p->end_ms));
+		if (p->release_ms != 0) {
+			json_object_set_new(o, "release_ms",
+					    json_integer(p->release_ms));
+		}
 		json_object_set_new(o, "ack", output_text(p->ack));
 		json_object_set_new(o, "keep_days", json_integer(p->keep_days));
 	}

@@ -32,6 +32,9 @@ static const struct config_key keys[] = {
 	{ KEY(end, CONFIG_STRING, ""), .help = "grabs are taken until then" },
 	{ KEY(ack, CONFIG_STRING, "redis"),
 	  .help = "when an answer with a packet may be given" },
+	{ KEY(release, CONFIG_TIME, "0ms"), .min = 0,
+	  .max = PLAN_RELEASE_MAX_MS,
+	  .help = "over which the packets are released evenly; 0: at once" },
 	{ KEY(keep_days, CONFIG_INT, "7"), .min = 0, .max = 3650,
 	  .help = "the lists stay in Redis" },
 	{ 0 },
@@ -189,6 +192,7 @@ static void fill(const char *path, int64_t now_ms, struct plan_file *f,
 		complain(why, path, "packets", v->packets, "1 to 10000000");
 	}
 	p->keep_days = (uint32_t)v->keep_days;
+	p->release_ms = v->release;
 	p->activity_id = to_pb_str(f->id);
 	p->title = to_pb_str(v->title);
 	p->sponsor = to_pb_str(v->sponsor);

@@ -24,6 +24,7 @@ struct plan_values {
 	const char *end;
 	const char *ack;
 	int64_t keep_days;
+	int64_t release;
 };
 
 struct plan_file {

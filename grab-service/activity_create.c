@@ -139,6 +139,9 @@ static void run_step(struct create *c)
 	if (tiers[0] != '\0') {
 		put(&f, "tiers", tiers);
 	}
+	if (p->release_ms != 0) {
+		put_number(&f, "release_ms", (uint64_t)p->release_ms);
+	}
 	put_number(&f, "id_base", random_base(p->rule.count));
 	put(&f, "seed", hex);
 	put(&f, "commitment", commitment);

@@ -79,6 +79,9 @@ static bool read_plan(const redisReply *meta, struct bytes plan,
 	m.start_ms = signed_number(meta, "start_ms", -1);
 	m.end_ms = signed_number(meta, "end_ms", -1);
 	m.keep_days = (uint32_t)signed_number(meta, "keep_days", UINT32_MAX);
+	m.release_ms =
+		signed_number(meta, "release_ms",
+			      field(meta, "release_ms").p == NULL ? 0 : -1);
 	if (!plan_tiers_read(field(meta, "tiers"), &rule)) {
 		(void)snprintf(why, PLAN_WHY, "its tiers are no tiers");
 		return false;
@@ -250,6 +253,7 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	p->start_ms = v->plan.start_ms;
 	p->end_ms = v->plan.end_ms;
 	p->keep_days = v->plan.keep_days;
+	p->release_ms = v->plan.release_ms;
 	plan_tiers_message(&v->plan.rule, &out->tiers, p);
 
 	if (v->closed || v->state == RAIN__STATE__CANCELLED ||

@@ -19,22 +19,29 @@ uint32_t answer_jitter(uint64_t base_ms)
 	return (uint32_t)(base_ms * 3 / 4 + rand_below(base_ms / 2 + 1));
 }
 
-uint32_t answer_retry_ms(int status, int64_t start_in_ms)
+static uint32_t within(int64_t wait_ms, int64_t least_ms)
 {
+	if (wait_ms > RETRY_START_MAX_MS) {
+		return RETRY_START_MAX_MS;
+	}
+	return (uint32_t)(wait_ms > least_ms ? wait_ms : least_ms);
+}
+
+uint32_t answer_retry_ms(int status, int64_t wait_ms)
+{
+	uint32_t wait;
+
 	switch (status) {
 	case RAIN__STATUS__NOT_STARTED:
-		if (start_in_ms > 0) {
-			uint64_t wait = (uint64_t)start_in_ms;
-
-			if (wait > RETRY_START_MAX_MS) {
-				wait = RETRY_START_MAX_MS;
-			}
+		if (wait_ms > 0) {
 			/* Not before the start, and not all at once. */
-			return (uint32_t)(wait + rand_below(RETRY_MIN_MS));
+			return within(wait_ms, 1) +
+			       (uint32_t)rand_below(RETRY_MIN_MS);
 		}
 		return answer_jitter(RETRY_EARLY_MS);
 	case RAIN__STATUS__NOT_YET:
-		return answer_jitter(RETRY_SOON_MS);
+		wait = within(wait_ms, RETRY_SOON_MS);
+		return wait + (uint32_t)rand_below(wait / 2 + 1);
 	case RAIN__STATUS__PAUSED:
 		return answer_jitter(RETRY_PAUSED_MS);
 	case RAIN__STATUS__BUSY:
@@ -78,7 +85,7 @@ static struct answer without_packet(const struct verdict *v, int status)
 {
 	return (struct answer){
 		.status = status,
-		.retry_after_ms = answer_retry_ms(status, v->start_in_ms),
+		.retry_after_ms = answer_retry_ms(status, v->wait_ms),
 		.revision = v->revision,
 		.message = answer_message(status),
 	};

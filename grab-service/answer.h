@@ -13,10 +13,10 @@ struct verdict {
 	struct bytes claim; /* text, or empty */
 	struct bytes user;  /* whose it must be */
 	uint64_t revision;
-	int64_t start_in_ms; /* until the activity starts, or 0 */
-	bool unsure;         /* an earlier try may yet be executed */
-	bool question;       /* a result, not a grab */
-	bool counts;         /* the counts do not hold */
+	int64_t wait_ms; /* until it starts, or a packet is released, or 0 */
+	bool unsure;     /* an earlier try may yet be executed */
+	bool question;   /* a result, not a grab */
+	bool counts;     /* the counts do not hold */
 };
 
 /** The answer; *seq is that of the claim, 0 without one. Views into claim. A
@@ -27,7 +27,7 @@ struct answer answer_make(const struct verdict *v, uint64_t *seq);
 struct answer answer_unproven(const struct verdict *v);
 
 /** How long to wait before the next try, with jitter. */
-uint32_t answer_retry_ms(int status, int64_t start_in_ms);
+uint32_t answer_retry_ms(int status, int64_t wait_ms);
 
 /** Some time around base_ms: nobody who was refused together comes back
  * together. */

@@ -22,7 +22,7 @@
 #include "step.h"
 
 /* Where the answers of a script begin in the rest of its reply. */
-enum { REPLY_LEFT, REPLY_CLAIMS, REPLY_PACKETS, REPLY_START_IN, REPLY_USERS };
+enum { REPLY_LEFT, REPLY_CLAIMS, REPLY_PACKETS, REPLY_WAIT, REPLY_USERS };
 
 static struct metric batch_size = METRIC_COUNTS(
 	"rain_grab_batch_size", "Grabs and results in one script call", "");
@@ -48,14 +48,14 @@ static struct lane *lane_of(struct flight *f)
 /* ---- The reply ---- */
 
 static void handle_user(struct flight *f, size_t i,
-			const struct step_reply *reply, int64_t start_in_ms)
+			const struct step_reply *reply, int64_t wait_ms)
 {
 	struct ask *ask = f->asks[i];
 	struct verdict v = {
 		.claim = step_text(reply, REPLY_USERS + 2 * i + 1),
 		.user = bytes_make(ask->user, ask->user_len),
 		.revision = reply->revision,
-		.start_in_ms = start_in_ms,
+		.wait_ms = wait_ms,
 		.unsure = ask->unsure,
 		.question = f->kind == LANE_RESULT,
 		.counts = reply->code == STEP_COUNTS,
@@ -76,9 +76,9 @@ static void handle_user(struct flight *f, size_t i,
 
 static void handle_users(struct flight *f, const struct step_reply *reply)
 {
-	int64_t start_in_ms = 0;
+	int64_t wait_ms = 0;
 
-	(void)step_number(reply, REPLY_START_IN, &start_in_ms);
+	(void)step_number(reply, REPLY_WAIT, &wait_ms);
 	activity_saw(f->activity, reply->state, reply->revision);
 	if (f->kind == LANE_GRAB) {
 		f->activity->witness_on = f->connection;
@@ -89,7 +89,7 @@ static void handle_users(struct flight *f, const struct step_reply *reply)
 	}
 	for (size_t i = 0; i < f->count; i++) {
 		if (f->asks[i] != NULL) {
-			handle_user(f, i, reply, start_in_ms);
+			handle_user(f, i, reply, wait_ms);
 		}
 	}
 }

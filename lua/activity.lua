@@ -124,7 +124,7 @@ function steps.open()
 	if call('LLEN', PACKETS) ~= tonumber(ARGV[3]) or not counts_hold() then
 		return wrong_counts()
 	end
-	return change('OPEN', { 'reason', '' }, 'opened',
+	return change('OPEN', { 'reason', '', 'opened_ms', now }, 'opened',
 		'packets', meta.packets)
 end
 

@@ -3,7 +3,7 @@
 
 -- rain.Status of proto/rain/gateway.proto
 local WON, ALREADY_GRABBED, SOLD_OUT, NOT_STARTED = 1, 2, 3, 4
-local PAUSED, ENDED, BUSY, PENDING = 6, 7, 11, 12
+local NOT_YET, PAUSED, ENDED, BUSY, PENDING = 5, 6, 7, 11, 12
 
 local users_max = 1000
 local count = (#ARGV - 1) / 2
@@ -13,7 +13,8 @@ end
 
 local m = try('HMGET', META, 'schema', 'state', 'revision', 'incarnation',
 	'packets', 'start_ms', 'end_ms', 'tranche_ends', 'unlinked',
-	'final_claims', 'settled_ms', 'cancelled_ms')
+	'final_claims', 'settled_ms', 'cancelled_ms', 'release_ms',
+	'opened_ms')
 if m.err then
 	return { refusal(m.err), now, 0, '', 0, 0, 0, 0 }
 end
@@ -43,10 +44,27 @@ end
 
 local total = tonumber(m[5] or 0)
 local starts, ends = tonumber(m[6] or ''), tonumber(m[7] or '')
-if not starts or not ends or not total then
+local release, opened = tonumber(m[13] or 0), tonumber(m[14] or 0)
+if not starts or not ends or not total or not release or not opened then
 	return { 'SCHEMA', now, revision, state, 0, 0, 0, 0 }
 end
 local wait = starts > now and starts - now or 0
+
+-- How many packets may be taken by now, those that are claims included, and
+-- the milliseconds until more than n may: evenly over `release` from the
+-- start, the first one at once.
+local begins = math.max(starts, opened)
+local function released()
+	if release <= 0 or now >= begins + release then
+		return total
+	end
+	return math.min(total,
+		math.floor(total * math.max(0, now - begins) / release) + 1)
+end
+local function released_in(n)
+	return math.max(1, begins + math.ceil(n * release / total) - now)
+end
+
 local early = state == 'CREATED' or state == 'LOADING' or state == 'LOADED'
 local cancelled = state == 'CANCELLED'
 -- What is published has been claimed, and claims do not go away.

@@ -7,6 +7,9 @@
 
 local reply = { code, now, revision, state, left, made, total, wait }
 
+-- Of what is left, only what has been released by now.
+local free = math.max(0, math.min(left, released() - made))
+
 -- Pass 1 reads only. winners[k] is the place in the reply of the user who gets
 -- the k-th packet; place[user] finds it for a user who is named twice.
 local winners, place, repeats = {}, {}, {}
@@ -25,6 +28,9 @@ for i = 1, count do
 	elseif #winners == left then
 		-- The counts hold, so all the packets of the activity are claims.
 		status = SOLD_OUT
+	elseif #winners >= free then
+		status = NOT_YET
+		reply[8] = released_in(made + free)
 	else
 		winners[#winners + 1] = at
 		place[ids[i]] = at

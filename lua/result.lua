@@ -22,6 +22,10 @@ for i = 1, count do
 		status = PENDING
 	elseif not status then
 		status = left == 0 and SOLD_OUT or BUSY
+		if left > 0 and released() <= made then
+			status = NOT_YET
+			reply[8] = released_in(made)
+		end
 	end
 	reply[at], reply[at + 1] = status, text
 end

@@ -40,7 +40,7 @@ struct allocate_rule {
 	int64_t total_cents; /* 1 to AMOUNT_MAX_CENTS */
 	uint64_t count;      /* 1 to ALLOCATE_COUNT_MAX */
 	int64_t min_cents;   /* at least 1 */
-	int64_t max_cents;   /* at least min, or 0: no bound */
+	int64_t max_cents;   /* min to AMOUNT_MAX_CENTS, or 0: no bound */
 	enum allocate_algorithm algorithm;
 	size_t tier_count; /* 0 unless the algorithm is tiers */
 	struct allocate_tier tiers[ALLOCATE_TIERS_MAX];

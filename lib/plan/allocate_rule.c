@@ -62,6 +62,12 @@ static void check_bounds(const struct allocate_rule *rule,
 			       "(0 means no maximum)",
 			       money(rule->max_cents).text,
 			       money(rule->min_cents).text);
+	} else if (rule->max_cents > AMOUNT_MAX_CENTS) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "a maximum of %s: up to %s is allowed (0 means "
+			       "no maximum)",
+			       money(rule->max_cents).text,
+			       money(AMOUNT_MAX_CENTS).text);
 	} else if (rule->min_cents > total / count) {
 		(void)snprintf(why, ALLOCATE_WHY,
 			       "%" PRId64 " packets of at least %s need more "

@@ -7,8 +7,8 @@
  *   activity_id title sponsor currency total_cents packets algorithm
  *   min_cents max_cents start_ms end_ms ack keep_days
  *
- * in this order, and tiers after them if the algorithm is that: each as cents,
- * x, packets, a comma between two. Numbers are decimal without superfluous zeros. No value has a
+ * in this order; then tiers, if the algorithm is that: each as cents, x,
+ * packets, a comma between two; then release_ms, if it is not 0. Numbers are decimal without superfluous zeros. No value has a
  * control character, so no two plans have the same text. The commitment is
  * SHA-256 over the 32 bytes of the seed and then this text, in lower-case hex.
  */
@@ -26,6 +26,7 @@ enum {
 	PLAN_TIERS_TEXT = 1024,
 	PLAN_TEXT_MAX = 2048,
 	PLAN_KEEP_DAYS_MAX = 3650,
+	PLAN_RELEASE_MAX_MS = 24 * 3600 * 1000,
 	PLAN_COMMITMENT = 65,  /* with its NUL */
 	PLAN_ENTROPY_MIN = 16, /* bytes */
 	PLAN_ENTROPY_MAX = 64,
@@ -46,6 +47,7 @@ struct plan {
 	int64_t start_ms; /* 0: as soon as it is open */
 	int64_t end_ms;   /* 0: until it is closed */
 	uint32_t keep_days;
+	int64_t release_ms; /* over which packets are released; 0: at once */
 };
 
 /* The only one in this version. */

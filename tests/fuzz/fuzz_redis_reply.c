@@ -72,16 +72,16 @@ static void check_answer(const struct answer *a, const struct verdict *v,
 
 static void try_users(const struct step_reply *reply)
 {
-	int64_t start_in_ms = 0;
+	int64_t wait_ms = 0;
 
-	(void)step_number(reply, USERS_AT - 1, &start_in_ms);
+	(void)step_number(reply, USERS_AT - 1, &wait_ms);
 	for (size_t i = USERS_AT; i < reply->rest_count; i += 2) {
 		for (unsigned bits = 0; bits < 1U << BITS; bits++) {
 			struct verdict v = {
 				.claim = step_text(reply, i + 1),
 				.user = BYTES("u1"),
 				.revision = reply->revision,
-				.start_in_ms = start_in_ms,
+				.wait_ms = wait_ms,
 				.unsure = (bits & 1) != 0,
 				.question = (bits & 2) != 0,
 				.counts = (bits & 4) != 0,

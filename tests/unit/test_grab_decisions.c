@@ -97,6 +97,15 @@ Test(answer, every_wait_says_how_long)
 	cr_assert_geq(answer_retry_ms(RAIN__STATUS__NOT_STARTED, 700), 700);
 	cr_assert_leq(answer_retry_ms(RAIN__STATUS__NOT_STARTED, 86400000),
 		      10050);
+	/* Not before the next packet, and not all at once. */
+	for (int i = 0; i < 100; i++) {
+		uint32_t wait = answer_retry_ms(RAIN__STATUS__NOT_YET, 2000);
+
+		cr_assert(wait >= 2000 && wait <= 3000, "%u", wait);
+		wait = answer_retry_ms(RAIN__STATUS__NOT_YET, 1);
+		cr_assert(wait >= 100 && wait <= 150, "%u", wait);
+	}
+	cr_assert_leq(answer_retry_ms(RAIN__STATUS__NOT_YET, 86400000), 15000);
 	cr_assert_eq(answer_retry_ms(RAIN__STATUS__ENDED, 0), 0);
 }
 
