@@ -100,6 +100,7 @@ struct ledger_totals {
 	char sponsor[ID_MAX + 1];
 	char currency[8];
 	char title[1025];
+	char commitment[4 * 65 + 1]; /* 64 hex digits; else 65 characters */
 	char alarm[LEDGER_ALARM_MAX];
 	int64_t total_cents;
 	int64_t total_packets;

@@ -65,6 +65,7 @@ static void fill(Rain__TotalsReply *m, const struct ledger_totals *t)
 	m->total_cents = t->total_cents;
 	m->created_ms = t->created_ms;
 	m->updated_ms = t->updated_ms;
+	m->commitment = to_pb_str(t->commitment);
 }
 
 void ledger_answer_totals(struct dubbo_call *call,

@@ -42,7 +42,8 @@ enum read_statement {
 	"    UNION SELECT seq FROM parked_claim WHERE activity = i.activity"   \
 	"     AND seq > i.whole_seq"                                           \
 	"    UNION SELECT seq FROM conflict WHERE activity = i.activity"       \
-	"     AND seq > i.whole_seq)) END"
+	"     AND seq > i.whole_seq)) END,"                                    \
+	" substr(commitment, 1, 65)"
 
 static const char *const texts[R_COUNT] = {
 	[R_BALANCE] = "SELECT balance, currency FROM account"
@@ -210,7 +211,8 @@ static void take_totals(const struct sql *q, int s, struct ledger_totals *t)
 	t->updated_ms = sql_int(q, s, c++);
 	sql_copy(q, s, c++, t->alarm, sizeof t->alarm);
 	t->postings_cents = sql_int(q, s, c++);
-	t->seq_count = sql_int(q, s, c);
+	t->seq_count = sql_int(q, s, c++);
+	sql_copy(q, s, c, t->commitment, sizeof t->commitment);
 }
 
 static int totals(struct ledger_reader *base, struct bytes activity_id,

@@ -215,6 +215,7 @@ Test(service, tells_totals_activities_and_positions)
 	cr_assert_eq(t->max_seq, 2);
 	cr_assert(bytes_eq(from_pb(t->state), BYTES("LOADED")));
 	cr_assert(bytes_eq(from_pb(t->title), BYTES("Quiz night")));
+	cr_assert(bytes_eq(from_pb(t->commitment), BYTES(FIXTURE_COMMITMENT)));
 	forget(&a);
 	q.activity_id = to_pb_str("b");
 	a = ask("totals", "Lrain/TotalsRequest;", &q.base,

@@ -146,6 +146,7 @@ void fixture_created_by(struct fixture *f, const char *activity,
 	body.title = to_pb_str("Quiz night");
 	body.sponsor = to_pb_str(sponsor);
 	body.currency = to_pb_str("CNY");
+	body.commitment = to_pb_str(FIXTURE_COMMITMENT);
 	body.total_cents = cents;
 	body.packets = packets;
 	m.change_case = RAIN__ACTIVITY_EVENT__CHANGE_CREATED;
