@@ -7,11 +7,12 @@
 
 #include "base/clock.h"
 #include "console/books.h"
+#include "console/pages.h"
 #include "console/topic_reader.h"
 #include "proto/proto_util.h"
 #include "rain/events.pb-c.h"
 
-enum { PAGE = 1000, CLAIM_EVENT_MAX = 4096, POLL_MS = 200 };
+enum { CLAIM_EVENT_MAX = 4096, POLL_MS = 200 };
 
 static int refused(Rain__Outcome outcome, ProtobufCBinaryData message,
 		   struct buf *why)
@@ -45,145 +46,37 @@ static int read_activity(struct ctl *ctl, struct books *b, struct buf *why)
 	return rc;
 }
 
-/* Reading a list page by page: one request, sent again with *after moved. */
-struct pages {
-	struct dubbo_client *client;
-	const struct dubbo_target *target;
-	const ProtobufCMessage *request;
-	uint64_t *after; /* in the request */
-	const ProtobufCMessageDescriptor *d;
-	/* Take a page into b and move *after. CTL_OK with *n elements, or
-	 * another CTL_ with a sentence in why. */
-	int (*take)(struct books *b, const void *reply, uint64_t *after,
-		    size_t *n, struct buf *why);
-};
-
-static int read_pages(struct ctl *ctl, struct books *b, const struct pages *p,
-		      struct buf *why)
+static void take_claim(void *ctx, const Rain__Claim *c)
 {
-	size_t n = 0;
+	struct books *b = ctx;
 
-	do {
-		void *reply;
-		int rc = ctl_call(ctl, p->client, p->target, p->request, p->d,
-				  &reply, why);
-
-		if (rc == CTL_OK) {
-			rc = p->take(b, reply, p->after, &n, why);
-			proto_free(reply);
-		}
-		if (rc != CTL_OK) {
-			return rc;
-		}
-	} while (n == PAGE);
-	return CTL_OK;
-}
-
-static int take_claims(struct books *b, const void *reply, uint64_t *after,
-		       size_t *n, struct buf *why)
-{
-	const Rain__ClaimsReply *r = reply;
-
-	if (r->outcome != RAIN__OUTCOME__DONE) {
-		return refused(r->outcome, r->message, why);
+	books_enter(b, BOOK_REDIS, c->seq, from_pb(c->red_packet_id),
+		    from_pb(c->user_id), c->amount_cents);
+	if (c->answer != NULL) {
+		books_enter_answer(b, c->seq, from_pb(c->answer->text));
 	}
-	for (size_t i = 0; i < r->n_claims; i++) {
-		const Rain__Claim *c = r->claims[i];
+}
 
-		books_enter(b, BOOK_REDIS, c->seq, from_pb(c->red_packet_id),
-			    from_pb(c->user_id), c->amount_cents);
-		if (c->answer != NULL) {
-			books_enter_answer(b, c->seq, from_pb(c->answer->text));
-		}
+static void take_packet(void *ctx, const Rain__Packet *p)
+{
+	struct books *b = ctx;
+
+	b->left.count++;
+	b->left.cents += p->amount_cents;
+}
+
+static void take_record(void *ctx, const Rain__LedgerRecord *e)
+{
+	struct books *b = ctx;
+
+	books_enter(b, BOOK_LEDGER, e->seq, from_pb(e->red_packet_id),
+		    from_pb(e->user_id), e->amount_cents);
+	if (e->at_ms > b->last_claim_ms) {
+		b->last_claim_ms = e->at_ms;
 	}
-	*n = r->n_claims;
-	*after += r->n_claims;
-	return CTL_OK;
-}
-
-static int take_packets(struct books *b, const void *reply, uint64_t *after,
-			size_t *n, struct buf *why)
-{
-	const Rain__PacketsReply *r = reply;
-
-	if (r->outcome != RAIN__OUTCOME__DONE) {
-		return refused(r->outcome, r->message, why);
+	if (e->credited_ms > b->last_credit_ms) {
+		b->last_credit_ms = e->credited_ms;
 	}
-	for (size_t i = 0; i < r->n_packets; i++) {
-		b->left.count++;
-		b->left.cents += r->packets[i]->amount_cents;
-	}
-	*n = r->n_packets;
-	*after += r->n_packets;
-	return CTL_OK;
-}
-
-static int take_records(struct books *b, const void *reply, uint64_t *after,
-			size_t *n, struct buf *why)
-{
-	const Rain__RecordsReply *r = reply;
-
-	(void)why;
-	for (size_t i = 0; i < r->n_records; i++) {
-		const Rain__LedgerRecord *e = r->records[i];
-
-		books_enter(b, BOOK_LEDGER, e->seq, from_pb(e->red_packet_id),
-			    from_pb(e->user_id), e->amount_cents);
-		*after = e->seq;
-		if (e->at_ms > b->last_claim_ms) {
-			b->last_claim_ms = e->at_ms;
-		}
-		if (e->credited_ms > b->last_credit_ms) {
-			b->last_credit_ms = e->credited_ms;
-		}
-	}
-	*n = r->n_records;
-	return CTL_OK;
-}
-
-static int read_claims(struct ctl *ctl, struct books *b, struct buf *why)
-{
-	Rain__PageRequest q = RAIN__PAGE_REQUEST__INIT;
-	struct pages p = { ctl_grab(ctl),
-			   &ctl_claims,
-			   &q.base,
-			   &q.after,
-			   &rain__claims_reply__descriptor,
-			   take_claims };
-
-	q.activity_id = to_pb_str(b->activity);
-	q.limit = PAGE;
-	return read_pages(ctl, b, &p, why);
-}
-
-static int read_packets(struct ctl *ctl, struct books *b, struct buf *why)
-{
-	Rain__PageRequest q = RAIN__PAGE_REQUEST__INIT;
-	struct pages p = { ctl_grab(ctl),
-			   &ctl_packets,
-			   &q.base,
-			   &q.after,
-			   &rain__packets_reply__descriptor,
-			   take_packets };
-
-	q.activity_id = to_pb_str(b->activity);
-	q.limit = PAGE;
-	return read_pages(ctl, b, &p, why);
-}
-
-static int read_records(struct ctl *ctl, struct books *b, struct buf *why)
-{
-	Rain__RecordsRequest q = RAIN__RECORDS_REQUEST__INIT;
-	struct pages p = { ctl_ledger(ctl),
-			   &ctl_records,
-			   &q.base,
-			   &q.after,
-			   &rain__records_reply__descriptor,
-			   take_records };
-
-	q.activity_id = to_pb_str(b->activity);
-	q.limit = PAGE;
-	return read_pages(ctl, b, &p, why);
 }
 
 static void claim_event_cb(void *ctx, struct bytes key, struct bytes value)
@@ -285,8 +178,10 @@ static int read_lists(struct ctl *ctl, struct books *b, struct buf *why)
 	int rc = read_counts(ctl, b, why);
 
 	before = b->counts;
-	rc = rc == CTL_OK ? read_claims(ctl, b, why) : rc;
-	rc = rc == CTL_OK ? read_packets(ctl, b, why) : rc;
+	rc = rc == CTL_OK ? pages_claims(ctl, b->activity, take_claim, b, why)
+			  : rc;
+	rc = rc == CTL_OK ? pages_packets(ctl, b->activity, take_packet, b, why)
+			  : rc;
 	rc = rc == CTL_OK ? read_counts(ctl, b, why) : rc;
 	b->steady = rc == CTL_OK && before.claims == b->counts.claims &&
 		    before.users == b->counts.users &&
@@ -308,7 +203,8 @@ int books_read(struct ctl *ctl, struct books *b, struct buf *why)
 
 	/* Down the stream, so that a claim on its way is missing further down
 	 * rather than further up. */
-	rc = rc == CTL_OK ? read_records(ctl, b, why) : rc;
+	rc = rc == CTL_OK ? pages_records(ctl, b->activity, take_record, b, why)
+			  : rc;
 	rc = rc == CTL_OK ? read_totals(ctl, b, why) : rc;
 	rc = rc == CTL_OK ? read_audit(ctl, b, why) : rc;
 	if (rc == CTL_OK &&
