@@ -1,9 +1,14 @@
-/* Allocation: exact sums, honoured bounds, and the bytes that anyone else who
- * reads allocate.h computes. */
+/* Allocation: exact sums, honoured bounds, the bytes that anyone else who reads
+ * allocate.h computes, and the memory that it takes. Rules at random are in
+ * test_allocate_many.c, the odds of each place in test_allocate_fair.c. */
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/rand.h"
 #include "plan/allocate.h"
@@ -87,83 +92,210 @@ Test(allocate, golden_digest_of_twenty_thousand)
 	free(amounts);
 }
 
-/* Random rules from a fixed start, among them very tight ones. */
-Test(allocate, sum_and_bounds_of_many_rules)
+static enum allocate_algorithm algorithms[ALLOCATE_ALGORITHMS] = {
+	ALLOCATE_DOUBLE_MEAN, ALLOCATE_LINE_CUT, ALLOCATE_EQUAL,
+	ALLOCATE_TIERS,       ALLOCATE_UNIFORM,  ALLOCATE_NORMAL
+};
+
+/* A rule by another algorithm; of tiers two, as even as can be. */
+static struct allocate_rule by(enum allocate_algorithm algorithm,
+			       struct allocate_rule rule)
 {
-	uint64_t x = 42;
-	uint8_t seed[ALLOCATE_SEED] = { 0 };
+	int64_t share = rule.total_cents / (int64_t)rule.count;
+	uint64_t more = (uint64_t)rule.total_cents % rule.count;
 
-	for (int i = 0; i < 3000; i++) {
-		struct allocate_rule rule = { 0 };
-		uint64_t n[4];
-
-		for (int k = 0; k < 4; k++) {
-			x = x * 6364136223846793005u + 1442695040888963407u;
-			n[k] = x >> 33;
-		}
-		rule.count = 1 + n[0] % 300;
-		rule.min_cents = 1 + (int64_t)(n[1] % 500);
-		rule.max_cents = rule.min_cents + (int64_t)(n[2] % 400);
-		rule.total_cents =
-			(int64_t)rule.count * rule.min_cents +
-			(int64_t)(n[3] % (uint64_t)((int64_t)rule.count *
-							    (rule.max_cents -
-							     rule.min_cents) +
-						    1));
-		if (n[2] % 3 == 0) {
-			rule.max_cents = 0;
-		}
-		memcpy(seed, n, sizeof(n));
-		free(split(seed, &rule));
+	rule.algorithm = algorithm;
+	if (algorithm == ALLOCATE_TIERS) {
+		rule.tiers[0] =
+			(struct allocate_tier){ share, rule.count - more };
+		rule.tiers[1] = (struct allocate_tier){ share + 1, more };
+		rule.tier_count = more > 0 ? 2 : 1;
 	}
+	return rule;
 }
 
-Test(allocate, the_edges)
+ParameterizedTestParameters(allocate, the_edges)
+{
+	return cr_make_param_array(enum allocate_algorithm, algorithms,
+				   ALLOCATE_ALGORITHMS);
+}
+
+ParameterizedTest(enum allocate_algorithm *a, allocate, the_edges)
 {
 	static const struct allocate_rule edges[] = {
 		RULE(500, 5, 100, 0),   /* total = n * min */
+		RULE(501, 5, 100, 0),   /* a cent more */
 		RULE(500, 5, 100, 100), /* and n * max */
 		RULE(999, 3, 1, 333),   /* total = n * max */
 		RULE(998, 3, 1, 333),   /* one cent less */
 		RULE(1, 1, 1, 0),       /* one packet of one cent */
+		RULE(1, 1, 1, 1),       /* which is also the most */
 		RULE(12345, 1, 1, 0),   /* one packet */
 		RULE(7, 7, 1, 5),       /* a cent each */
+		RULE(8, 7, 1, 5),       /* and one more */
+		RULE(AMOUNT_MAX_CENTS, 1, 1, 0),
 		RULE(AMOUNT_MAX_CENTS, 1, 1, AMOUNT_MAX_CENTS),
+		RULE(AMOUNT_MAX_CENTS, 1, AMOUNT_MAX_CENTS, AMOUNT_MAX_CENTS),
+		RULE(AMOUNT_MAX_CENTS, 2, 1, 0),
 		RULE(AMOUNT_MAX_CENTS, 2, AMOUNT_MAX_CENTS / 2, 0),
+		RULE(AMOUNT_MAX_CENTS, 2, 1, AMOUNT_MAX_CENTS / 2 + 1),
 		RULE(AMOUNT_MAX_CENTS, 100000, 1, 0),
+		RULE(AMOUNT_MAX_CENTS, 100000, AMOUNT_MAX_CENTS / 100000, 0),
 		RULE(AMOUNT_MAX_CENTS, 100000, 1, AMOUNT_MAX_CENTS),
 		RULE(AMOUNT_MAX_CENTS, 100000, 1,
 		     AMOUNT_MAX_CENTS / 100000 + 1),
+		RULE(1000000, 1000000, 1, 0),
+		RULE(1000001, 1000000, 1, 0),
+		RULE(100000000, 1000000, 1, 0),
+		RULE(100000000, 1000000, 1, 100),
+		RULE(99999999, 1000000, 1, 100),
+		RULE(AMOUNT_MAX_CENTS, 1000000, 1, 0),
 	};
 	uint8_t seed[ALLOCATE_SEED];
 
 	count_up(seed);
 	for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
-		free(split(seed, &edges[i]));
+		const struct allocate_rule rule = by(*a, edges[i]);
+
+		free(split(seed, &rule));
 	}
 }
 
-/* Nobody is favoured by a place: the mean of each place is the mean of all. */
-Test(allocate, no_place_is_better)
+/* 1.00 for 18 people: rounding each share to 0.06 would leave -0.02. */
+Test(allocate, what_cannot_be_divided_is_a_cent_more_for_some)
 {
-	const struct allocate_rule rule = RULE(1000, 5, 1, 0);
-	double sums[5] = { 0 };
-	uint8_t seed[ALLOCATE_SEED] = { 0 };
+	const struct allocate_rule rule =
+		by(ALLOCATE_EQUAL, (struct allocate_rule)RULE(100, 18, 1, 0));
+	uint8_t seed[ALLOCATE_SEED];
+	int64_t *amounts;
+	int more = 0;
 
-	for (uint32_t i = 0; i < 20000; i++) {
-		int64_t amounts[5];
+	count_up(seed);
+	amounts = split(seed, &rule);
+	for (int i = 0; i < 18; i++) {
+		cr_assert(amounts[i] == 5 || amounts[i] == 6);
+		more += amounts[i] == 6;
+	}
+	cr_assert_eq(more, 10);
+	free(amounts);
+}
 
-		memcpy(seed, &i, sizeof(i));
-		allocate(seed, &rule, amounts);
-		for (int k = 0; k < 5; k++) {
-			sums[k] += (double)amounts[k];
+__extension__ typedef __int128 wide;
+
+/* The cuts are the same without a maximum, and so is the shuffle: what each
+ * share would have been is known, so what it must become can be computed. */
+static void redistributed(const struct allocate_rule *rule,
+			  const int64_t *uncapped, const int64_t *capped)
+{
+	int64_t max = rule->max_cents;
+	wide excess = 0, room = 0, cents = 0;
+
+	for (uint64_t i = 0; i < rule->count; i++) {
+		excess += uncapped[i] > max ? uncapped[i] - max : 0;
+		room += uncapped[i] < max ? max - uncapped[i] : 0;
+	}
+	cr_assert(excess > 0 && excess <= room);
+	cents = excess;
+	for (uint64_t i = 0; i < rule->count; i++) {
+		int64_t below = uncapped[i] < max ? max - uncapped[i] : 0;
+		int64_t more = (int64_t)(excess * below / room);
+		int64_t cent = capped[i] - (max - below) - more;
+
+		cr_assert(cent == 0 || (cent == 1 && more < below),
+			  "packet %" PRIu64 ": %" PRId64, i, capped[i]);
+		cents -= more + cent;
+	}
+	cr_assert_eq((int64_t)cents, 0);
+}
+
+Test(allocate, what_is_above_the_maximum_goes_to_the_others)
+{
+	static const struct allocate_rule rules[] = {
+		RULE(1000000, 10000, 1, 110), /* one of three is cut */
+		RULE(1000000, 10000, 1, 101),
+		RULE(1000000, 10000, 1, 100), /* total = n * max */
+		RULE(999999, 10000, 1, 100),  /* a cent less */
+		RULE(999999, 10000, 99, 100), /* nearly n * min as well */
+		RULE(1000000, 10000, 50, 100),
+		RULE(1000000, 10000, 1, 600), /* few are cut */
+		RULE(AMOUNT_MAX_CENTS, 100000, 1,
+		     AMOUNT_MAX_CENTS / 100000 + 1),
+		RULE(AMOUNT_MAX_CENTS, 3, 1, AMOUNT_MAX_CENTS / 3 + 1),
+	};
+	uint8_t seed[ALLOCATE_SEED];
+
+	count_up(seed);
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		struct allocate_rule rule = by(ALLOCATE_LINE_CUT, rules[i]);
+		int64_t *capped = split(seed, &rule);
+		int64_t *uncapped;
+
+		rule.max_cents = 0;
+		uncapped = split(seed, &rule);
+		redistributed(&rules[i], uncapped, capped);
+		free(uncapped);
+		free(capped);
+	}
+}
+
+enum { MILLION = 1000000, COPY_KB = MILLION * 8 / 1024 };
+
+/* The most memory that this process has had since the last call, in kB. */
+static long peak_kb(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	int forget = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+	char line[128];
+	long kb = -1;
+
+	cr_assert_not_null(f);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (strncmp(line, "VmHWM:", 6) == 0) {
+			kb = strtol(line + 6, NULL, 10);
 		}
 	}
-	for (int k = 0; k < 5; k++) {
-		/* A deviation of 120 per packet: 4 sigma of the mean is 3.4. */
-		cr_assert(sums[k] / 20000 > 196 && sums[k] / 20000 < 204,
-			  "place %d: %f", k, sums[k] / 20000);
-	}
+	(void)fclose(f);
+	cr_assert_gt(kb, 0);
+	/* What it has now is the peak from now on. */
+	cr_assert_eq(write(forget, "5", 1), 1);
+	close(forget);
+	return kb;
+}
+
+ParameterizedTestParameters(allocate, a_million_takes_no_second_copy)
+{
+	return cr_make_param_array(enum allocate_algorithm, algorithms,
+				   ALLOCATE_ALGORITHMS);
+}
+
+ParameterizedTest(enum allocate_algorithm *a, allocate,
+		  a_million_takes_no_second_copy)
+{
+	const struct allocate_rule small =
+		by(*a, (struct allocate_rule)RULE(100, 10, 1, 0));
+	const struct allocate_rule rule =
+		by(*a, (struct allocate_rule)RULE(100000000, MILLION, 1, 5000));
+	int64_t *amounts = xmalloc(MILLION * sizeof(*amounts));
+	int64_t *copy;
+	uint8_t seed[ALLOCATE_SEED];
+	long before, during;
+
+	count_up(seed);
+	free(split(seed, &small)); /* OpenSSL has what it keeps */
+	memset(amounts, 1, MILLION * sizeof(*amounts));
+	(void)peak_kb();
+	before = peak_kb();
+	allocate(seed, &rule, amounts);
+	during = peak_kb();
+	cr_assert(during - before < COPY_KB / 4, "%ld kB", during - before);
+	/* A copy would have been noticed, also one that is gone again. */
+	copy = xmalloc(MILLION * sizeof(*copy));
+	memcpy(copy, amounts, MILLION * sizeof(*copy));
+	cr_assert_eq(copy[MILLION - 1], amounts[MILLION - 1]);
+	free(copy);
+	during = peak_kb();
+	cr_assert(during - before > COPY_KB / 4 * 3, "%ld kB", during - before);
+	free(amounts);
 }
 
 Test(allocate, a_refusal_names_the_numbers)
@@ -185,6 +317,9 @@ Test(allocate, a_refusal_names_the_numbers)
 		{ RULE(100, 1, 50, 49), "maximum of 0.49" },
 		{ RULE(100, 1, 1, -1), "-0.01" },
 		{ RULE(100, 2, INT64_MAX, 0), "92233720368547758.07" },
+		{ RULE(100, 2, 1, AMOUNT_MAX_CENTS + 1),
+		  "a maximum of 90071992547409.92: up to 90071992547409.91" },
+		{ RULE(100, 2, 1, INT64_MAX), "92233720368547758.07" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
