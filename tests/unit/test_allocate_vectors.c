@@ -11,7 +11,7 @@
 #include "plan/plan.h"
 #include "proto/proto_util.h"
 
-enum { LIST_MAX = 16, WORDS_MAX = 9 };
+enum { LIST_MAX = 16, WORDS_MAX = 9, FIELDS = 15 };
 
 /* The file, and the line that was read last, cut into its words. */
 struct vectors {
@@ -182,13 +182,13 @@ Test(allocate_vectors, splits)
 /* The fields of a plan as the file has them, names and values. */
 struct fields {
 	struct buf text; /* each line with its end */
-	char values[14][PLAN_TIERS_TEXT];
+	char values[FIELDS][PLAN_TIERS_TEXT];
 };
 
-static const char *const names[14] = {
+static const char *const names[FIELDS] = {
 	"activity_id", "title",     "sponsor",   "currency",  "total_cents",
 	"packets",     "algorithm", "min_cents", "max_cents", "start_ms",
-	"end_ms",      "ack",       "keep_days", "tiers",
+	"end_ms",      "ack",       "keep_days", "tiers",     "release_ms",
 };
 
 static void read_fields(struct vectors *v, struct fields *out)
@@ -200,12 +200,12 @@ static void read_fields(struct vectors *v, struct fields *out)
 		size_t i = 0;
 
 		buf_printf(&out->text, "%s\n", v->line);
-		while (i < 14 && (strlen(names[i]) != n ||
-				  strncmp(names[i], v->line, n) != 0)) {
+		while (i < FIELDS && (strlen(names[i]) != n ||
+				      strncmp(names[i], v->line, n) != 0)) {
 			i++;
 		}
-		cr_assert(i < 14 && v->line[n] == '=', "line %d: %s", v->number,
-			  v->line);
+		cr_assert(i < FIELDS && v->line[n] == '=', "line %d: %s",
+			  v->number, v->line);
 		snprintf(out->values[i], sizeof(out->values[i]), "%s",
 			 v->line + n + 1);
 	}
@@ -233,6 +233,7 @@ static struct plan read_plan(const struct vectors *v, const struct fields *f)
 	m.end_ms = strtoll(f->values[10], NULL, 10);
 	m.ack = to_pb_str(f->values[11]);
 	m.keep_days = (uint32_t)strtoul(f->values[12], NULL, 10);
+	m.release_ms = strtoll(f->values[14], NULL, 10);
 	cr_assert(plan_tiers_read(bytes_str(f->values[13]), &rule));
 	plan_tiers_message(&rule, &tiers, &m);
 	cr_assert(plan_read(&m, &plan, why), "line %d: %s", v->number, why);

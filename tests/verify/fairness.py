@@ -141,7 +141,8 @@ def split(seed, algorithm, total, count, least, most, tiers):
     """The amounts of the packets 1, 2, ...; None if there is no split."""
     most = most or total
     if not (1 <= total <= TOTAL_MAX and 1 <= count <= PACKETS_MAX and
-            1 <= least <= most and count * least <= total <= count * most):
+            1 <= least <= most <= TOTAL_MAX and
+            count * least <= total <= count * most):
         return None
     if not tiers_possible(algorithm, total, count, least, most, tiers):
         return None
@@ -166,11 +167,13 @@ def split(seed, algorithm, total, count, least, most, tiers):
 
 
 def plan_text(plan):
-    """plan has PLAN_FIELDS, and tiers if its algorithm is that."""
+    """plan has PLAN_FIELDS, tiers and release_ms."""
     lines = [f"{name}={plan[name]}\n" for name in PLAN_FIELDS]
     if plan["algorithm"] == "tiers":
         lines.append("tiers=" + ",".join(f"{cents}x{n}" for cents, n
                                          in plan["tiers"]) + "\n")
+    if int(plan["release_ms"]) != 0:
+        lines.append(f"release_ms={plan['release_ms']}\n")
     return "".join(lines).encode()
 
 

@@ -53,6 +53,7 @@ def check_plan(words, lines):
     seed, expected = words
     plan = dict(line.split("=", 1) for line in lines)
     plan["tiers"] = tiers_of(plan.get("tiers", ""))
+    plan.setdefault("release_ms", 0)
     text = "".join(line + "\n" for line in lines).encode()
     found = commitment_of(bytes.fromhex(seed), plan)
     if plan_text(plan) != text:
@@ -154,7 +155,8 @@ def plan_of(show):
         "start_ms": ms_of(show["start"]), "end_ms": ms_of(show["end"]),
         "ack": show["ack"], "keep_days": int(show["keep_days"]),
         "tiers": [(cents_of(t["amount"]), int(t["packets"]))
-                  for t in show.get("tiers", [])]}
+                  for t in show.get("tiers", [])],
+        "release_ms": int(show.get("release_ms", 0))}
 
 
 def read_show(path):
