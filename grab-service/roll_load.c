@@ -23,7 +23,8 @@ struct loading {
 	struct track *track; /* track->rolling keeps it */
 	uv_work_t work;
 	struct activity_view view;
-	struct roll *roll;
+	size_t known;      /* tranches in the roll that there is */
+	struct roll *roll; /* of the others */
 };
 
 static uint64_t now_ms(const struct track *t)
@@ -42,8 +43,31 @@ static void finish(struct track *t, uint64_t again_ms)
 static void make(uv_work_t *work)
 {
 	struct loading *l = work->data;
+	const struct activity_view *v = &l->view;
 
-	l->roll = roll_new(l->view.mixed, &l->view.plan.rule, l->view.id_base);
+	if (l->known == 0) {
+		l->roll = roll_new(v->mixed, &v->plan.rule, v->id_base);
+	}
+	for (size_t i = l->known > 0 ? l->known - 1 : 0; i < v->topup_count;
+	     i++) {
+		const struct view_topup *t = &v->topups[i];
+		struct roll *next =
+			roll_new(t->seed, &t->tranche.rule, t->id_base);
+
+		if (l->roll != NULL) {
+			roll_append(l->roll, next);
+		} else {
+			l->roll = next;
+		}
+	}
+}
+
+/* All that is announced is in the roll. */
+static void complete(struct track *t, uint64_t revision)
+{
+	roll_as_of(t->activity->roll, revision);
+	t->unproven = false;
+	finish(t, revision >= t->revision ? 0 : AGAIN_MS);
 }
 
 static void made_cb(uv_work_t *work, int status)
@@ -52,10 +76,13 @@ static void made_cb(uv_work_t *work, int status)
 	struct track *t = l->track;
 
 	check(status == 0); /* nobody cancels it */
-	check(t->activity->roll == NULL);
-	t->activity->roll = l->roll;
-	t->unproven = false;
-	finish(t, 0);
+	check(roll_tranches(t->activity->roll) == l->known);
+	if (l->known == 0) {
+		t->activity->roll = l->roll;
+	} else {
+		roll_append(t->activity->roll, l->roll);
+	}
+	complete(t, l->view.revision);
 	free(l);
 }
 
@@ -76,6 +103,17 @@ static void unproven(struct track *t, const char *why)
 	finish(t, UNPROVEN_MS);
 }
 
+/* Packets of the tranches that the roll does not have. */
+static uint64_t missing(const struct activity_view *v, size_t known)
+{
+	uint64_t sum = known == 0 ? v->plan.rule.count : 0;
+
+	for (size_t i = known > 0 ? known - 1 : 0; i < v->topup_count; i++) {
+		sum += v->topups[i].tranche.rule.count;
+	}
+	return sum;
+}
+
 static bool has_room(const struct track *t, uint64_t count)
 {
 	const struct relay *relay = t->relay;
@@ -88,6 +126,7 @@ static void view_read_cb(void *ctx, const struct activity_view *view,
 			 const char *why)
 {
 	struct track *t = ctx;
+	size_t known = roll_tranches(t->activity->roll);
 	struct loading *l;
 	int rv;
 
@@ -105,7 +144,15 @@ static void view_read_cb(void *ctx, const struct activity_view *view,
 			    "commitment");
 		return;
 	}
-	if (!has_room(t, view->plan.rule.count)) {
+	if (known == 1 + view->topup_count) {
+		complete(t, view->revision);
+		return;
+	}
+	if (known > 1 + view->topup_count) {
+		unproven(t, "a tranche that was announced is gone");
+		return;
+	}
+	if (!has_room(t, missing(view, known))) {
 		if (!t->unproven) {
 			log_warn("no room for the plan: its claims are "
 				 "published as they are",
@@ -115,10 +162,11 @@ static void view_read_cb(void *ctx, const struct activity_view *view,
 		finish(t, UNPROVEN_MS);
 		return;
 	}
-	t->relay->roll_packets += view->plan.rule.count;
+	t->relay->roll_packets += missing(view, known);
 	l = xcalloc(1, sizeof *l);
 	l->track = t;
 	l->view = *view;
+	l->known = known;
 	l->work.data = l;
 	rv = uv_queue_work(t->relay->env->loop, &l->work, make, made_cb);
 	check(rv == 0); /* the work is there */
@@ -138,6 +186,12 @@ static bool needed(const struct track *t)
 	}
 }
 
+static bool roll_is_current(const struct track *t)
+{
+	return t->activity->roll != NULL &&
+	       roll_revision(t->activity->roll) >= t->revision;
+}
+
 void roll_step(struct track *t)
 {
 	if (t->rolling || t->revision == 0) {
@@ -147,7 +201,7 @@ void roll_step(struct track *t)
 		roll_drop(t);
 		return;
 	}
-	if (t->activity->roll != NULL || now_ms(t) < t->roll_due_ms) {
+	if (roll_is_current(t) || now_ms(t) < t->roll_due_ms) {
 		return;
 	}
 	t->rolling = true;
@@ -172,5 +226,5 @@ void roll_drop(struct track *t)
 
 bool roll_settled(const struct track *t)
 {
-	return t->activity->roll != NULL || t->unproven;
+	return roll_is_current(t) || t->unproven;
 }

@@ -46,7 +46,7 @@ static const char *plan_of(int tranche, long long packets, long long cents)
 static void announce(const char *code, const char *t, int packets)
 {
 	EXPECT(code, &s, &lua_topup, "a", "announce", t,
-	       plan_of(atoi(t), packets, packets * 100LL),
+	       plan_of((int)strtol(t, NULL, 10), packets, packets * 100LL),
 	       t[0] == '2' ? SEED2 : SEED3, "c0ffee", "5000");
 }
 
