@@ -12,6 +12,7 @@
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 
 static struct grab_rig rig;
+static const char *id = "a";
 
 /* 2 packets, sold out and published. */
 static void start(void)
@@ -35,12 +36,11 @@ static void stop(void)
 
 TestSuite(relay_topup, .init = start, .fini = stop, .timeout = 60);
 
-/* Announce and load a tranche of 3 packets of 1.00 from id 5000 on, without a
- * turn of the loop. */
-static void topup(const char *commitment)
+/* Announce a tranche of 3 packets of 1.00 from id 5000 on, and load the first
+ * of them, without a turn of the loop. */
+static void announce(const char *commitment)
 {
-	const struct tranche t = {
-		.activity_id = "a",
+	struct tranche t = {
 		.number = 2,
 		.rule = { .total_cents = 300,
 			  .count = 3,
@@ -50,14 +50,27 @@ static void topup(const char *commitment)
 	static const uint8_t seed[ALLOCATE_SEED] = { 0 };
 	char text[TRANCHE_TEXT_MAX], right[PLAN_COMMITMENT];
 
+	(void)snprintf(t.activity_id, sizeof(t.activity_id), "%s", id);
 	(void)tranche_text(&t, text);
 	tranche_commitment(seed, &t, right);
-	EXPECT("OK", &rig.redis, &lua_topup, "a", "announce", "2", text, ZEROS,
+	EXPECT("OK", &rig.redis, &lua_topup, id, "announce", "2", text, ZEROS,
 	       commitment != NULL ? commitment : right, "5000");
-	EXPECT("OK", &rig.redis, &lua_topup, "a", "load", "2", "0",
-	       "{\"redPacketId\":\"5000\",\"amount\":\"1.00\"}",
+	EXPECT("OK", &rig.redis, &lua_topup, id, "load", "2", "0",
+	       "{\"redPacketId\":\"5000\",\"amount\":\"1.00\"}");
+}
+
+/* The two others. */
+static void load_rest(void)
+{
+	EXPECT("OK", &rig.redis, &lua_topup, id, "load", "2", "1",
 	       "{\"redPacketId\":\"5001\",\"amount\":\"1.00\"}",
 	       "{\"redPacketId\":\"5002\",\"amount\":\"1.00\"}");
+}
+
+static void topup(const char *commitment)
+{
+	announce(commitment);
+	load_rest();
 }
 
 /* Faster than any relay reads: the reply itself has the news. */
@@ -114,6 +127,22 @@ Test(relay_topup, a_claim_that_its_seed_does_not_have)
 			 "it is packet 5000 with 9.99, and packet 5000 with "
 			 "1.00 in the plan") != NULL,
 		  "%s", lua_meta(&rig.redis, "a", "reason"));
+}
+
+/* The clock does not close what is half loaded; once it is whole, it does. */
+Test(relay_topup, its_end_comes_in_the_middle)
+{
+	long long end = lua_now(&rig.redis) + 2000;
+
+	id = "b";
+	lua_open_until(&rig.redis, id, 2, end);
+	announce(NULL);
+	redis_server_ask(&rig.redis, "SADD rain:activities b");
+	RUN_UNTIL(&rig.loop, lua_now(&rig.redis) > end + 500);
+	cr_assert_str_eq(lua_meta(&rig.redis, id, "state"), "OPEN");
+	load_rest();
+	rig_until_meta(&rig, id, "state", "CLOSED");
+	rig_until_meta(&rig, id, "leftover_cents", "500");
 }
 
 Test(relay_topup, a_tranche_that_is_not_the_one_of_its_commitment)
