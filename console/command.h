@@ -70,6 +70,8 @@ int run_result(struct ctl *, const struct command *, const struct arguments *);
 int run_balance(struct ctl *, const struct command *, const struct arguments *);
 /* books_command.c */
 int run_books(struct ctl *, const struct command *, const struct arguments *);
+/* verify_command.c */
+int run_verify(struct ctl *, const struct command *, const struct arguments *);
 /* doctor.c */
 int run_doctor(struct ctl *, const struct command *, const struct arguments *);
 /* plan_command.c */
