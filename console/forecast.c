@@ -135,6 +135,8 @@ void forecast_figures(const int64_t *sorted, size_t n,
 {
 	wide total = 0;
 	wide ranked = 0;
+	size_t low = (n - 1) / 2; /* both in the middle */
+	size_t high = n / 2;
 	double squares = 0;
 	double mean;
 
@@ -151,8 +153,7 @@ void forecast_figures(const int64_t *sorted, size_t n,
 	}
 	out[FORECAST_SMALLEST] = (double)sorted[0];
 	out[FORECAST_LARGEST] = (double)sorted[n - 1];
-	out[FORECAST_MEDIAN] =
-		((double)sorted[(n - 1) / 2] + (double)sorted[n / 2]) / 2;
+	out[FORECAST_MEDIAN] = ((double)sorted[low] + (double)sorted[high]) / 2;
 	out[FORECAST_MEAN] = mean;
 	out[FORECAST_DEVIATION] = sqrt(squares / (double)n);
 	out[FORECAST_VARIATION] = out[FORECAST_DEVIATION] / mean;

@@ -112,6 +112,7 @@ json_t *plan_report_json(const struct ctl *ctl, const struct plan_forecast *p)
 {
 	const struct plan *plan = &p->plan;
 	const struct allocate_rule *r = &plan->rule;
+	uint64_t loaded = r->count * PLAN_PACKET_BYTES;
 	json_t *o = json_pack(
 		"{s:s,s:s,s:s,s:o,s:I,s:s,s:o,s:o,s:o,s:o}", "title",
 		plan->title, "sponsor", plan->sponsor, "currency",
@@ -140,11 +141,10 @@ json_t *plan_report_json(const struct ctl *ctl, const struct plan_forecast *p)
 	if (p->audience > 0) {
 		json_object_set_new(o, "audience", audience(p));
 	}
-	json_object_set_new(
-		o, "redis_bytes",
-		json_pack("{s:I,s:I}", "loaded",
-			  (json_int_t)(r->count * PLAN_PACKET_BYTES), "grabbed",
-			  (json_int_t)plan_memory(r->count, 0)));
+	json_object_set_new(o, "redis_bytes",
+			    json_pack("{s:I,s:I}", "loaded", (json_int_t)loaded,
+				      "grabbed",
+				      (json_int_t)plan_memory(r->count, 0)));
 	if (p->plot != NULL) {
 		json_object_set_new(o, "plot", json_string(p->plot));
 	}
