@@ -72,6 +72,9 @@ int run_balance(struct ctl *, const struct command *, const struct arguments *);
 int run_books(struct ctl *, const struct command *, const struct arguments *);
 /* verify_command.c */
 int run_verify(struct ctl *, const struct command *, const struct arguments *);
+/* luckiest_command.c */
+int run_luckiest(struct ctl *, const struct command *,
+		 const struct arguments *);
 /* doctor.c */
 int run_doctor(struct ctl *, const struct command *, const struct arguments *);
 /* plan_command.c */

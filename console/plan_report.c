@@ -4,24 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "console/output.h"
 #include "console/wrap.h"
 
 enum { COLUMNS = 100, BAR = 40, FIGURE = 18 };
-
-/* Digits and a point, with a comma after each thousand. */
-static void group(const char *digits, char out[PLAN_AMOUNT_MAX])
-{
-	size_t whole = strcspn(digits, ".");
-	size_t n = 0;
-
-	for (size_t i = 0; i < whole; i++) {
-		if (i > 0 && (whole - i) % 3 == 0) {
-			out[n++] = ',';
-		}
-		out[n++] = digits[i];
-	}
-	memcpy(out + n, digits + whole, strlen(digits + whole) + 1);
-}
 
 void plan_amount(double cents, char out[PLAN_AMOUNT_MAX])
 {
@@ -30,7 +16,7 @@ void plan_amount(double cents, char out[PLAN_AMOUNT_MAX])
 
 	(void)snprintf(digits, sizeof digits, "%.*f",
 		       whole || cents >= 100 ? 2 : 4, cents / 100);
-	group(digits, out);
+	output_grouped(digits, out);
 }
 
 void plan_number(uint64_t number, char out[PLAN_AMOUNT_MAX])
@@ -38,7 +24,7 @@ void plan_number(uint64_t number, char out[PLAN_AMOUNT_MAX])
 	char digits[24];
 
 	(void)snprintf(digits, sizeof digits, "%" PRIu64, number);
-	group(digits, out);
+	output_grouped(digits, out);
 }
 
 /* Both as values, to be printed in one go. */

@@ -6,6 +6,7 @@
 
 #include "base/rand.h"
 #include "console/pages.h"
+#include "console/steps.h"
 #include "console/verify.h"
 #include "proto/proto_util.h"
 
@@ -56,35 +57,11 @@ static int take_activity(struct verify *v, const Rain__Activity *a,
 	return CTL_OK;
 }
 
-/* Ask for the activity; *reply is to be freed with CTL_OK. */
-static int ask_activity(struct ctl *ctl, const char *activity, void **reply,
-			struct buf *why)
-{
-	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
-	const Rain__ActivityReply *r;
-	int rc;
-
-	q.activity_id = to_pb_str(activity);
-	rc = ctl_call(ctl, ctl_grab(ctl), &ctl_get, &q.base,
-		      &rain__activity_reply__descriptor, reply, why);
-	if (rc != CTL_OK) {
-		return rc;
-	}
-	r = *reply;
-	if (r->activity != NULL && r->activity->plan != NULL) {
-		return CTL_OK;
-	}
-	buf_put_bytes(why, from_pb(r->message));
-	rc = refusal_rc(r->outcome);
-	proto_free(*reply);
-	return rc;
-}
-
 static int read_activity(struct ctl *ctl, struct verify *v, struct buf *why)
 {
 	const Rain__ActivityReply *r;
 	void *reply;
-	int rc = ask_activity(ctl, v->activity, &reply, why);
+	int rc = step_get(ctl, v->activity, &reply, why);
 
 	if (rc == CTL_OK) {
 		r = reply;
@@ -174,7 +151,7 @@ static int notice_unlink(struct ctl *ctl, struct verify *v, struct buf *why)
 	if (rc != CTL_OK || elements > 0) {
 		return rc;
 	}
-	rc = ask_activity(ctl, v->activity, &reply, why);
+	rc = step_get(ctl, v->activity, &reply, why);
 	if (rc == CTL_OK) {
 		r = reply;
 		v->lists_gone = r->activity->state == RAIN__STATE__SETTLED;

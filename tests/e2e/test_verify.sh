@@ -67,6 +67,27 @@ v = json.load(sys.stdin)
 print(v["proven"], v["packets"], v["claimed"], v["left"], v["credited"], v["differences"])')" \
 	"True 300 200 100 200 []"
 
+say "who was the luckiest"
+rc=0
+ctl luckiest early >"$dir/out" 2>&1 || rc=$?
+expect "the exit code of luckiest" "$rc" 1
+expect "the refusal" "$(cat "$dir/out")" \
+	"rainctl luckiest: it is not closed: who is the luckiest is known when it is"
+expect "the five best of tiers, as the ledger has them" \
+	"$(ctl --json luckiest tiers 5 | python3 -c '
+import json, sys
+print([(r["user"], r["amount"]) for r in json.load(sys.stdin)])')" \
+	"$(python3 -c '
+import sqlite3, sys
+db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
+rows = db.execute("SELECT a.owner, r.amount FROM red_packet_record r"
+                  " JOIN account a USING (account)"
+                  " JOIN red_packet_info i USING (activity)"
+                  " WHERE i.activity_id = ? ORDER BY r.amount DESC, r.at_ms, r.seq"
+                  " LIMIT 5", ["tiers"]).fetchall()
+print([(user, "%d.%02d" % divmod(cents, 100)) for user, cents in rows])' \
+		"$dir/ledger.db")"
+
 # changed LIST INDEX AMOUNT: an element of mean with another amount.
 changed() {
 	element=$(redis LINDEX "rain:{mean}:$1" "$2")
