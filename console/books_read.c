@@ -213,8 +213,10 @@ static int notice_topup(struct ctl *ctl, struct books *b, struct buf *why)
 {
 	int64_t unloaded = b->unloaded_cents;
 	uint64_t packets = b->plan_packets;
+	Rain__State state = b->state;
 	int rc = read_activity(ctl, b, why);
 
+	b->state = state;
 	b->steady = b->steady && unloaded == b->unloaded_cents &&
 		    packets == b->plan_packets;
 	return rc;

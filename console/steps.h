@@ -1,5 +1,6 @@
 /**
- * Steps of an activity that take long: preload, the check before open, top-up.
+ * Asking for an activity, and for its steps that take long: preload, the check
+ * before open, top-up.
  */
 #ifndef CONSOLE_STEPS_H
 #define CONSOLE_STEPS_H
@@ -20,5 +21,11 @@ int step_repeat(struct ctl *ctl, const struct dubbo_target *target,
 /** The same for method ("preload", "open") with an ActivityRequest. */
 int step_long(struct ctl *ctl, const char *method, const char *id, void **reply,
 	      struct buf *why);
+
+/** Ask for an activity. CTL_OK with *reply, a Rain__ActivityReply that has the
+ * activity and its plan, to be freed by proto_free(); else another CTL_ with a
+ * sentence in why. */
+int step_get(struct ctl *ctl, const char *activity, void **reply,
+	     struct buf *why);
 
 #endif

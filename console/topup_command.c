@@ -15,29 +15,20 @@
 static int next_tranche(struct ctl *ctl, const char *id, uint32_t *out,
 			struct buf *why)
 {
-	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
 	const Rain__ActivityReply *r;
 	void *reply;
-	int rc;
+	int rc = step_get(ctl, id, &reply, why);
 
-	q.activity_id = to_pb_str(id);
-	rc = ctl_call(ctl, ctl_grab(ctl), &ctl_get, &q.base,
-		      &rain__activity_reply__descriptor, &reply, why);
 	if (rc != CTL_OK) {
 		return rc;
 	}
 	r = reply;
-	if (r->activity == NULL) {
-		buf_put_bytes(why, from_pb(r->message));
-		rc = refusal_rc(r->outcome);
-	} else {
-		/* Before it is loaded none is whole, and the service says
-		 * that it must be open. */
-		*out = (uint32_t)r->activity->tranches + 1;
-		*out = *out < 2 ? 2 : *out;
-	}
+	/* Before it is loaded none is whole: the service says that it must be
+	 * open. */
+	*out = (uint32_t)r->activity->tranches + 1;
+	*out = *out < 2 ? 2 : *out;
 	proto_free(reply);
-	return rc;
+	return CTL_OK;
 }
 
 static int print_reply(const struct ctl *ctl, const Rain__TopUpRequest *q,
