@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "console/ctl.h"
-#include "plan/plan.h"
+#include "plan/tranche.h"
 
 enum { VERIFY_LINES = 100, VERIFY_SUMMARY = 256 };
 
@@ -26,6 +26,15 @@ struct verify_list {
 	size_t room;
 };
 
+/* A tranche after the first. */
+struct verify_topup {
+	struct tranche tranche;
+	uint8_t seed[ALLOCATE_SEED];
+	char commitment[PLAN_COMMITMENT];
+	uint64_t id_base;
+	uint64_t loaded; /* packets of it that were ever in Redis */
+};
+
 struct verify {
 	char activity[ID_MAX + 1];
 	/* What was published: the packets follow from it. */
@@ -34,6 +43,8 @@ struct verify {
 	uint8_t mixed[ALLOCATE_SEED]; /* that the packets were made of */
 	char commitment[PLAN_COMMITMENT];
 	uint64_t id_base; /* id of packet 1 */
+	struct verify_topup topups[TRANCHES_MAX - 1];
+	size_t topup_count;
 	/* How it ended. */
 	bool cancelled; /* never opened, maybe not all loaded */
 	bool settled;   /* before the credits were read: they are all there */
@@ -46,6 +57,8 @@ struct verify {
 	char *ledger_commitment;    /* NULL: it does not have it yet */
 	int64_t leftover_cents; /* as the ledger heard; -1: not counted yet */
 	/* Since verify_judge(). */
+	uint64_t packets;  /* of all tranches */
+	uint64_t unloaded; /* of these, never in Redis */
 	uint64_t claimed;
 	uint64_t unclaimed;        /* packets that are left */
 	uint64_t credited;         /* claims that are */
@@ -62,6 +75,15 @@ void verify_close(struct verify *v);
 /** Enter one element, in the list's order; packet and user are copied. */
 void verify_enter(struct verify_list *list, uint64_t seq, struct bytes packet,
 		  struct bytes user, int64_t amount_cents);
+
+/** Packets of all tranches. */
+uint64_t verify_packets(const struct verify *v);
+/** Write the amounts of all of them, in order. */
+void verify_amounts(const struct verify *v, int64_t *amounts);
+/** The id of packet k, from 1 to verify_packets(). */
+uint64_t verify_id(const struct verify *v, uint64_t k);
+/** Which packet has the id, or 0. */
+uint64_t verify_packet(const struct verify *v, uint64_t id);
 
 /** For the judge: one more difference, a sentence without a line's end. */
 void printf_like(2, 3) verify_differ(struct verify *v, const char *fmt, ...);

@@ -11,7 +11,7 @@
 /* Claims and credits by the packet that they must be, and what it holds. */
 struct judge {
 	struct verify *v;
-	uint64_t count; /* packets of the plan */
+	uint64_t count; /* packets of all tranches */
 	uint64_t last;  /* the highest packet that was claimed */
 	int64_t *amounts;
 	const struct verify_entry **claims; /* NULL: there is none */
@@ -40,23 +40,33 @@ static struct packet_id id_of(const struct verify *v, uint64_t k)
 {
 	struct packet_id id;
 
-	(void)snprintf(id.text, sizeof(id.text), "%" PRIu64,
-		       v->id_base + k - 1);
+	(void)snprintf(id.text, sizeof(id.text), "%" PRIu64, verify_id(v, k));
 	return id;
 }
 
 /* Which packet of the plan has the id, or 0. */
 static uint64_t packet_of(const struct judge *j, const char *id)
 {
-	uint64_t base = j->v->id_base;
-	uint64_t n;
+	uint64_t n, k;
 
-	if (!bytes_to_u64(bytes_str(id), UINT64_MAX, &n) || n < base ||
-	    n - base >= j->count ||
-	    strcmp(id_of(j->v, n - base + 1).text, id) != 0) {
+	if (!bytes_to_u64(bytes_str(id), UINT64_MAX, &n)) {
 		return 0;
 	}
-	return n - base + 1;
+	k = verify_packet(j->v, n);
+	return k > 0 && strcmp(id_of(j->v, k).text, id) == 0 ? k : 0;
+}
+
+static void judge_topup(struct verify *v, const struct verify_topup *t)
+{
+	char made[PLAN_COMMITMENT];
+
+	tranche_commitment(t->seed, &t->tranche, made);
+	if (strcmp(made, t->commitment) != 0) {
+		verify_differ(v,
+			      "commitment of tranche %" PRIu32
+			      ": activity show says %s, seed and text make %s",
+			      t->tranche.number, t->commitment, made);
+	}
 }
 
 static void judge_commitment(struct verify *v)
@@ -84,6 +94,9 @@ static void judge_commitment(struct verify *v)
 			v->ledger_commitment, made);
 	} else if (v->ledger_commitment == NULL && v->settled) {
 		verify_differ(v, "commitment: the ledger has none");
+	}
+	for (size_t i = 0; i < v->topup_count; i++) {
+		judge_topup(v, &v->topups[i]);
 	}
 }
 
@@ -240,7 +253,7 @@ static void judge_left(struct judge *j)
 	}
 	/* One that was cancelled may have been loaded in part. */
 	if (!j->v->cancelled) {
-		lost(j, next, j->count);
+		lost(j, next, j->count - j->v->unloaded);
 	}
 }
 
@@ -315,7 +328,7 @@ static void judge_leftover(struct judge *j)
 
 void verify_judge(struct verify *v)
 {
-	uint64_t count = v->plan.rule.count;
+	uint64_t count = verify_packets(v);
 	struct judge j = {
 		.v = v,
 		.count = count,
@@ -324,12 +337,17 @@ void verify_judge(struct verify *v)
 		.credits = xcalloc(count, sizeof(*j.credits)),
 	};
 
-	allocate(v->mixed, &v->plan.rule, j.amounts);
+	v->packets = count;
+	for (size_t i = 0; i < v->topup_count; i++) {
+		v->unloaded +=
+			v->topups[i].tranche.rule.count - v->topups[i].loaded;
+	}
+	verify_amounts(v, j.amounts);
 	judge_commitment(v);
 	if (v->lists_gone) {
 		j.last = v->final_claims < count ? v->final_claims : count;
 		v->claimed = j.last;
-		v->unclaimed = v->cancelled ? 0 : count - j.last;
+		v->unclaimed = v->cancelled ? 0 : count - v->unloaded - j.last;
 	} else {
 		judge_claims(&j);
 		judge_left(&j);

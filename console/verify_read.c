@@ -57,6 +57,49 @@ static int take_activity(struct verify *v, const Rain__Activity *a,
 	return CTL_OK;
 }
 
+/* A tranche after the first; false if it can't be. */
+static bool take_topup(struct verify *v, const Rain__Tranche *m)
+{
+	struct verify_topup *t = &v->topups[v->topup_count];
+	struct bytes seed = from_pb(m->seed);
+	Rain__Plan plan = RAIN__PLAN__INIT;
+	char wrong[PLAN_WHY];
+
+	plan.total_cents = m->total_cents;
+	plan.packets = m->packets;
+	plan.algorithm = m->algorithm;
+	plan.min_cents = m->min_cents;
+	plan.max_cents = m->max_cents;
+	plan.n_tiers = m->n_tiers;
+	plan.tiers = m->tiers;
+	if (m->number != v->topup_count + 2 ||
+	    !tranche_make(bytes_str(v->activity), m->number, &plan, &t->tranche,
+			  wrong) ||
+	    hex_decode((const char *)seed.p, seed.n, t->seed, ALLOCATE_SEED) !=
+		    0 ||
+	    !bytes_to_u64(from_pb(m->id_base), INT64_MAX, &t->id_base) ||
+	    m->loaded > m->packets) {
+		return false;
+	}
+	(void)bytes_readable(from_pb(m->commitment), t->commitment,
+			     sizeof(t->commitment));
+	t->loaded = m->loaded;
+	v->topup_count++;
+	return true;
+}
+
+static int take_topups(struct verify *v, const Rain__Activity *a,
+		       struct buf *why)
+{
+	for (size_t i = 0; i < a->n_topups; i++) {
+		if (!take_topup(v, a->topups[i])) {
+			buf_printf(why, "its tranche %zu cannot be", i + 2);
+			return CTL_NO;
+		}
+	}
+	return CTL_OK;
+}
+
 static int read_activity(struct ctl *ctl, struct verify *v, struct buf *why)
 {
 	const Rain__ActivityReply *r;
@@ -66,6 +109,7 @@ static int read_activity(struct ctl *ctl, struct verify *v, struct buf *why)
 	if (rc == CTL_OK) {
 		r = reply;
 		rc = take_activity(v, r->activity, why);
+		rc = rc == CTL_OK ? take_topups(v, r->activity, why) : rc;
 		proto_free(reply);
 	}
 	return rc;

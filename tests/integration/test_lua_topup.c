@@ -212,7 +212,7 @@ Test(lua_topup, only_while_people_may_grab)
 	said("topup is not possible in state CREATED");
 	EXPECT("OK", &s, &lua_activity, "a", "cancel", "", "");
 	announce("STATE", "2", 2);
-	lua_open_until(&s, "b", 1, lua_now(&s) + 1);
+	lua_open_until(&s, "b", 1, lua_now(&s));
 	EXPECT("STATE", &s, &lua_topup, "b", "announce", "2",
 	       plan_of(2, 1, 100), SEED2, "c", "1");
 	said("its end is past");
