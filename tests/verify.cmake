@@ -4,3 +4,6 @@ c_test(allocate_vectors unit SOURCES unit/test_allocate_vectors.c LIBS plan)
 add_test(NAME verify.selftest COMMAND ${PYTHON3} -B
   ${PROJECT_SOURCE_DIR}/tests/verify/test_verify.py)
 set_tests_properties(verify.selftest PROPERTIES LABELS unit TIMEOUT 120)
+add_test(NAME verify.topup COMMAND ${PYTHON3} -B
+  ${PROJECT_SOURCE_DIR}/tests/verify/test_topup.py)
+set_tests_properties(verify.topup PROPERTIES LABELS unit TIMEOUT 120)

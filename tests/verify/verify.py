@@ -22,7 +22,7 @@ import sys
 # A verifier leaves nothing behind in the tree that it is run from.
 sys.dont_write_bytecode = True
 from fairness import (BadInput, commitment_of, mixed, plan_split, plan_text,
-                      split)
+                      split, tranche_text)
 
 # Mode vectors: the head of the file says how its lines are made.
 
@@ -154,17 +154,35 @@ def plan_of(show):
         "max_cents": cents_of(show["max"]),
         "start_ms": ms_of(show["start"]), "end_ms": ms_of(show["end"]),
         "ack": show["ack"], "keep_days": int(show["keep_days"]),
-        "tiers": [(cents_of(t["amount"]), int(t["packets"]))
-                  for t in show.get("tiers", [])],
+        "tiers": tiers_shown(show),
         "release_ms": int(show.get("release_ms", 0))}
 
 
+def tiers_shown(show):
+    return [(cents_of(t["amount"]), int(t["packets"]))
+            for t in show.get("tiers", [])]
+
+
+def topups_of(show):
+    """The tranches that were added."""
+    return [{
+        "activity_id": show["id"], "tranche": int(t["tranche"]),
+        "total_cents": cents_of(t["total"]), "packets": int(t["packets"]),
+        "algorithm": t["algorithm"], "min_cents": cents_of(t["min"]),
+        "max_cents": cents_of(t["max"]), "tiers": tiers_shown(t),
+        "seed": bytes.fromhex(t["seed"]), "id_base": int(t["id_base"]),
+        "commitment": t["commitment"]} for t in show.get("topups", [])]
+
+
 def read_show(path):
-    """(show, seed, entropy, plan, id_base) of what activity show said."""
+    """(show, seed, entropy, plan) of what activity show said; the plan has
+    also its id_base and the tranches that were added."""
     try:
         show = json.loads(read_text(path))
-        return (show, seed_of(show), entropy_of(show), plan_of(show),
-                int(show["id_base"]))
+        seed, entropy = seed_of(show), entropy_of(show)
+        plan = plan_of(show) | {"id_base": int(show["id_base"]),
+                                "topups": topups_of(show)}
+        return show, seed, entropy, plan
     except KeyError as e:
         raise BadInput(f"{path} has no {e}: it must be what `rainctl --json "
                        "activity show` prints") from e
@@ -210,10 +228,12 @@ def plan_differences(ledger, plan):
     for name, column in (("total_cents", "total_amount"),
                          ("packets", "total_packet"), ("sponsor", "uid"),
                          ("currency", "currency")):
-        found = ledger.info[column]
-        if found != plan[name]:
+        found, planned = ledger.info[column], plan[name]
+        if name in ("total_cents", "packets"):
+            planned += sum(t[name] for t in plan["topups"])
+        if found != planned:
             yield (f"the ledger's {column} is {found}, the plan's "
-                   f"{name} {plan[name]}")
+                   f"{name} {planned}")
 
 
 def commitment_differences(show, ledger, seed, entropy, plan):
@@ -223,10 +243,11 @@ def commitment_differences(show, ledger, seed, entropy, plan):
         if found != commitment:
             yield (f"the commitment in {place} is {found}, of this seed and "
                    f"plan it is {commitment}")
+    seeds = ",".join(s.hex() for s in
+                     [seed] + [t["seed"] for t in plan["topups"]])
     for found in ledger.details("closed"):
-        # With the seeds of further tranches behind it.
-        if found.split(",")[0] != seed.hex():
-            yield f"the seed in the ledger is {found}, not {seed.hex()}"
+        if found != seeds:
+            yield f"the seed in the ledger is {found}, not {seeds}"
     # HEX by WHO.
     found = [detail.split(" ")[0] for detail in ledger.details("entropy")]
     if found != ([entropy.hex()] if entropy else []):
@@ -234,7 +255,23 @@ def commitment_differences(show, ledger, seed, entropy, plan):
                f"not {entropy.hex() or 'none'}")
 
 
-def packet_differences(ledger, amounts, id_base, claims):
+def topup_differences(ledger, plan):
+    found = ledger.details("topped_up")
+    for i, t in enumerate(plan["topups"]):
+        right = hashlib.sha256(t["seed"] + tranche_text(t)).hexdigest()
+        name = f"the commitment of tranche {t['tranche']}"
+        if t["commitment"] != right:
+            yield (f"{name} in activity show is {t['commitment']}, of this "
+                   f"seed and text it is {right}")
+        if i < len(found) and found[i] != right:
+            yield (f"{name} in the ledger is {found[i]}, of this seed and "
+                   f"text it is {right}")
+    if len(found) != len(plan["topups"]):
+        yield (f"the ledger has {len(found)} tranches that were added, "
+               f"activity show {len(plan['topups'])}")
+
+
+def packet_differences(ledger, amounts, ids, claims):
     def told(packet, cents):
         return f"packet {packet} of {amount_of(cents)}"
 
@@ -248,7 +285,7 @@ def packet_differences(ledger, amounts, id_base, claims):
             yield (f"seq {seq}: {told(*found)} was credited, but the activity "
                    f"was closed after {claims} claims")
             continue
-        right = (str(id_base + seq - 1), amounts[seq - 1])
+        right = (str(ids[seq - 1]), amounts[seq - 1])
         if found is None:
             yield f"seq {seq}: {told(*right)} was claimed and not credited"
         elif found != right:
@@ -264,10 +301,24 @@ def leftover_differences(ledger, leftover):
                f"that are left it is {amount_of(leftover)}")
 
 
-def differences_of(show, seed, entropy, plan, id_base, ledger):
+def all_packets(seed, entropy, plan):
+    """(amounts, ids) of all tranches, one after the other; None if one of
+    them has no split."""
+    splits = [plan_split(seed, entropy, plan)]
+    splits += [plan_split(t["seed"], b"", t) for t in plan["topups"]]
+    if None in splits:
+        return None, None
+    bases = [plan["id_base"]] + [t["id_base"] for t in plan["topups"]]
+    return (list(itertools.chain.from_iterable(splits)),
+            [base + i for base, amounts in zip(bases, splits)
+             for i in range(len(amounts))])
+
+
+def differences_of(show, seed, entropy, plan, ledger):
     yield from commitment_differences(show, ledger, seed, entropy, plan)
+    yield from topup_differences(ledger, plan)
     yield from plan_differences(ledger, plan)
-    amounts = plan_split(seed, entropy, plan)
+    amounts, ids = all_packets(seed, entropy, plan)
     if amounts is None:
         yield "this plan has no split, so there were no packets"
         return
@@ -275,19 +326,19 @@ def differences_of(show, seed, entropy, plan, id_base, ledger):
     if claims < 0:
         claims = max(ledger.credited, default=0)
     claims = min(claims, len(amounts))
-    yield from packet_differences(ledger, amounts, id_base, claims)
+    yield from packet_differences(ledger, amounts, ids, claims)
     yield from leftover_differences(ledger, sum(amounts[claims:]))
 
 
 def verify_run(show_path, ledger_path):
-    show, seed, entropy, plan, id_base = read_show(show_path)
+    show, seed, entropy, plan = read_show(show_path)
     ledger = Ledger(ledger_path, plan["activity_id"])
-    differences = list(differences_of(show, seed, entropy, plan, id_base,
-                                      ledger))
+    differences = list(differences_of(show, seed, entropy, plan, ledger))
     for difference in differences:
         print(difference)
     wrong = len(differences)
-    packets, credited = plan["packets"], len(ledger.credited)
+    packets = plan["packets"] + sum(t["packets"] for t in plan["topups"])
+    credited = len(ledger.credited)
     if wrong:
         print(f"{packets} packets recomputed, {wrong} "
               f"{'difference' if wrong == 1 else 'differences'}")
