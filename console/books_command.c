@@ -49,21 +49,6 @@ static json_t *rows(const struct books *b)
 	return list;
 }
 
-/* "20,000" or "100,000.00" from digits. */
-static void grouped(const char *digits, char *out)
-{
-	size_t whole = strcspn(digits, ".");
-	size_t n = 0;
-
-	for (size_t i = 0; i < whole; i++) {
-		if (i > 0 && (whole - i) % 3 == 0 && digits[i - 1] != '-') {
-			out[n++] = ',';
-		}
-		out[n++] = digits[i];
-	}
-	memcpy(out + n, digits + whole, strlen(digits + whole) + 1);
-}
-
 static void print_text(const struct books *b)
 {
 	json_t *list = rows(b);
@@ -79,8 +64,9 @@ static void print_text(const struct books *b)
 
 		snprintf(digits, sizeof digits, "%" JSON_INTEGER_FORMAT,
 			 json_integer_value(json_object_get(row, "packets")));
-		grouped(digits, count);
-		grouped(json_string_value(json_object_get(row, "amount")),
+		output_grouped(digits, count);
+		output_grouped(
+			json_string_value(json_object_get(row, "amount")),
 			amount);
 		printf("  %-20s%12s%18s\n",
 		       json_string_value(json_object_get(row, "what")), count,

@@ -70,8 +70,15 @@ int run_result(struct ctl *, const struct command *, const struct arguments *);
 int run_balance(struct ctl *, const struct command *, const struct arguments *);
 /* books_command.c */
 int run_books(struct ctl *, const struct command *, const struct arguments *);
+/* verify_command.c */
+int run_verify(struct ctl *, const struct command *, const struct arguments *);
+/* luckiest_command.c */
+int run_luckiest(struct ctl *, const struct command *,
+		 const struct arguments *);
 /* doctor.c */
 int run_doctor(struct ctl *, const struct command *, const struct arguments *);
+/* plan_command.c */
+int run_plan(struct ctl *, const struct command *, const struct arguments *);
 /* quiz.c */
 int run_quiz(struct ctl *, const struct command *, const struct arguments *);
 /* tool_commands.c */

@@ -25,6 +25,20 @@ void output_amount(int64_t cents, char out[OUTPUT_AMOUNT_MAX])
 	amount_format((int64_t)size, out);
 }
 
+void output_grouped(const char *digits, char *out)
+{
+	size_t whole = strcspn(digits, ".");
+	size_t n = 0;
+
+	for (size_t i = 0; i < whole; i++) {
+		if (i > 0 && (whole - i) % 3 == 0 && digits[i - 1] != '-') {
+			out[n++] = ',';
+		}
+		out[n++] = digits[i];
+	}
+	memcpy(out + n, digits + whole, strlen(digits + whole) + 1);
+}
+
 json_t *output_cents(int64_t cents)
 {
 	char text[OUTPUT_AMOUNT_MAX];

@@ -159,15 +159,17 @@ static void fill(const char *path, int64_t now_ms, struct plan_file *f,
 		"empty, +SECONDS or 2026-01-31 20:00 (UTC; or with an offset, "
 		"2026-01-31 20:00:00+08:00)";
 	static const char amounts[] = "an amount such as 12 or 12.50";
+	static const char tiers[] =
+		"at most 32 of AMOUNT x PACKETS, a comma between two; in all "
+		"at most 90071992547409.91 and 10000000 packets";
 	const struct plan_values *v = &f->values;
 	Rain__Plan *p = &f->plan;
 
 	if (!read_tiers(v->tiers, &f->tiers)) {
-		complain(why, path, "tiers", v->tiers,
-			 "at most 32 of AMOUNT x PACKETS, a comma between two");
+		complain(why, path, "tiers", v->tiers, tiers);
 	}
 	plan_tiers_message(&f->tiers, &f->tier_memory, p);
-	if (v->total[0] == '\0' && f->tiers.tier_count > 0) {
+	if (v->total[0] == '\0' && v->tiers[0] != '\0') {
 		p->total_cents = f->tiers.total_cents;
 	} else if (!amount_parse(bytes_str(v->total), &p->total_cents)) {
 		complain(why, path, "total", v->total, amounts);

@@ -1,7 +1,8 @@
 /*
  * rainctl quiz: a whole quiz night. Creates, preloads and opens the activity of
- * a plan file, lets a crowd tap, closes, waits until the money has arrived, and
- * compares what the users were told with the books.
+ * a plan file, lets a crowd tap, closes, waits until the money has arrived,
+ * compares what the users were told with the books, and makes the packets again
+ * from the seed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,10 +17,11 @@
 #include "console/plan_file.h"
 #include "console/quiz_report.h"
 #include "console/steps.h"
+#include "console/verify.h"
 #include "proto/proto_util.h"
 #include "token/token.h"
 
-enum { BOOKS_WAIT_S = 60 };
+enum { BOOKS_WAIT_S = 60, PATIENCE_MS = 30000, POLL_MS = 200 };
 
 /* The exit code that a reply means, with its sentence in why. */
 static int outcome(const Rain__ActivityReply *r, struct buf *why)
@@ -77,7 +79,7 @@ static int told(int rc, const char *method, struct buf *why)
 /* Ask again while nobody answers: a service may be starting again. */
 static int close_patiently(struct ctl *ctl, const char *id)
 {
-	uint64_t deadline = clock_mono_ms() + 30000;
+	uint64_t deadline = clock_mono_ms() + PATIENCE_MS;
 	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
 	struct buf why;
 	int rc;
@@ -91,7 +93,27 @@ static int close_patiently(struct ctl *ctl, const char *id)
 			return told(rc, "close", &why);
 		}
 		buf_take(&why, buf_len(&why));
-		ctl_rest(ctl, 200);
+		ctl_rest(ctl, POLL_MS);
+	}
+}
+
+/* The same for the proof; v is to be closed in any case. */
+static int verify_patiently(struct ctl *ctl, const char *id, struct verify *v)
+{
+	uint64_t deadline = clock_mono_ms() + PATIENCE_MS;
+	struct buf why;
+	int rc;
+
+	buf_init(&why);
+	for (;;) {
+		verify_init(v, id);
+		rc = verify_read(ctl, v, &why);
+		if (rc != CTL_UNKNOWN || clock_mono_ms() >= deadline) {
+			return told(rc, "verify", &why);
+		}
+		verify_close(v);
+		buf_take(&why, buf_len(&why));
+		ctl_rest(ctl, POLL_MS);
 	}
 }
 
@@ -153,6 +175,23 @@ static int number_option(const struct command *c, const struct arguments *a,
 	return CTL_OK;
 }
 
+/* Compare and report; the books are at rest, or will not be. */
+static int judge(struct ctl *ctl, const struct plan_file *plan,
+		 struct crowd *crowd, const struct books *books)
+{
+	struct verify v;
+	int rc = verify_patiently(ctl, plan->id, &v);
+
+	quiz_compare(crowd, books);
+	quiz_report(ctl, plan, crowd, books, rc == CTL_OK ? &v : NULL);
+	if (crowd->wrong > 0 || books->differences > 0 ||
+	    !books_at_rest(books) || (rc == CTL_OK && v.differences > 0)) {
+		rc = CTL_NO;
+	}
+	verify_close(&v);
+	return rc;
+}
+
 /* Let them tap, then close and compare. */
 static int play(struct ctl *ctl, const struct plan_file *plan,
 		struct crowd_options *o)
@@ -181,12 +220,9 @@ static int play(struct ctl *ctl, const struct plan_file *plan,
 			BYTES_FMT(buf_live(&why)));
 		rc = CTL_UNKNOWN;
 	} else {
-		quiz_compare(&crowd, &books);
-		quiz_report(ctl, plan, &crowd, &books);
-		if (crowd.wrong > 0 || books.differences > 0 ||
-		    !books_at_rest(&books)) {
-			rc = CTL_NO;
-		}
+		int judged = judge(ctl, plan, &crowd, &books);
+
+		rc = judged != CTL_OK ? judged : rc;
 	}
 	buf_close(&why);
 	books_close(&books);

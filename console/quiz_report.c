@@ -127,11 +127,11 @@ static void report_text(const struct plan_file *plan, const struct crowd *c,
 }
 
 static json_t *report_json(const struct plan_file *plan, const struct crowd *c,
-			   const struct books *b)
+			   const struct books *b, bool proven)
 {
 	return json_pack(
 		"{s:s,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:f,s:f,"
-		"s:{s:f,s:f,s:f,s:f,s:f},s:I,s:o,s:b,s:I,s:s}",
+		"s:{s:f,s:f,s:f,s:f,s:f},s:I,s:o,s:b,s:b,s:I,s:s}",
 		"activity", plan->id, "users", (json_int_t)c->options.users,
 		"taps", (json_int_t)c->taps, "winners", (json_int_t)c->winners,
 		"sold_out", (json_int_t)c->sold_out, "too_late",
@@ -144,19 +144,26 @@ static json_t *report_json(const struct plan_file *plan, const struct crowd *c,
 		latency_ms(c, 0.999), "max", latency_ms(c, 1), "last_credit_ms",
 		(json_int_t)credit_lag_ms(b), "refunded",
 		output_cents(b->refunded_cents), "books_exact",
-		b->differences == 0, "wrong_answers", (json_int_t)c->wrong,
-		"first_wrong", c->why);
+		b->differences == 0, "proven", proven, "wrong_answers",
+		(json_int_t)c->wrong, "first_wrong", c->why);
 }
 
 void quiz_report(const struct ctl *ctl, const struct plan_file *plan,
-		 const struct crowd *crowd, const struct books *books)
+		 const struct crowd *crowd, const struct books *books,
+		 const struct verify *verify)
 {
 	if (ctl->json) {
-		output_print(ctl, report_json(plan, crowd, books));
+		output_print(ctl,
+			     report_json(plan, crowd, books,
+					 verify != NULL &&
+						 verify->differences == 0));
 		return;
 	}
 	report_text(plan, crowd, books);
 	books_print(ctl, books);
+	if (verify != NULL) {
+		verify_print(verify);
+	}
 	if (crowd->wrong > 0) {
 		printf("answers: %" PRIu64 " wrong; %s\n", crowd->wrong,
 		       crowd->why);

@@ -8,13 +8,15 @@
 #include "console/books.h"
 #include "console/crowd.h"
 #include "console/plan_file.h"
+#include "console/verify.h"
 
 /** Every packet that a user was told must be credited to that user with that
  * amount, and nobody else may have a credit: else crowd->wrong grows. */
 void quiz_compare(struct crowd *crowd, const struct books *books);
 
-/** Print it, as text or JSON. */
+/** Print it, as text or JSON; verify is NULL if nobody could tell. */
 void quiz_report(const struct ctl *ctl, const struct plan_file *plan,
-		 const struct crowd *crowd, const struct books *books);
+		 const struct crowd *crowd, const struct books *books,
+		 const struct verify *verify);
 
 #endif

@@ -67,3 +67,26 @@ int step_long(struct ctl *ctl, const char *method, const char *id, void **reply,
 		}
 	}
 }
+
+int step_get(struct ctl *ctl, const char *activity, void **reply,
+	     struct buf *why)
+{
+	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
+	const Rain__ActivityReply *r;
+	int rc;
+
+	q.activity_id = to_pb_str(activity);
+	rc = ctl_call(ctl, ctl_grab(ctl), &ctl_get, &q.base,
+		      &rain__activity_reply__descriptor, reply, why);
+	if (rc != CTL_OK) {
+		return rc;
+	}
+	r = *reply;
+	if (r->activity != NULL && r->activity->plan != NULL) {
+		return CTL_OK;
+	}
+	buf_put_bytes(why, from_pb(r->message));
+	rc = refusal_rc(r->outcome);
+	proto_free(*reply);
+	return rc;
+}

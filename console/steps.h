@@ -1,5 +1,6 @@
 /**
- * Steps of an activity that take long: preload, and the check before open.
+ * Asking for an activity, and for its steps that take long: preload, and the
+ * check before open.
  */
 #ifndef CONSOLE_STEPS_H
 #define CONSOLE_STEPS_H
@@ -15,5 +16,11 @@
  */
 int step_long(struct ctl *ctl, const char *method, const char *id, void **reply,
 	      struct buf *why);
+
+/** Ask for an activity. CTL_OK with *reply, a Rain__ActivityReply that has the
+ * activity and its plan, to be freed by proto_free(); else another CTL_ with a
+ * sentence in why. */
+int step_get(struct ctl *ctl, const char *activity, void **reply,
+	     struct buf *why);
 
 #endif

@@ -1,5 +1,5 @@
 # Tests of rainctl.
-foreach(name books plan_file)
+foreach(name books forecast luckiest plan_file verify wrap)
   c_test(${name} unit SOURCES unit/test_${name}.c LIBS console_core)
 endforeach()
 
@@ -13,7 +13,9 @@ add_test(NAME component.metrics_doc
   COMMAND ${PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/component/test_metrics_doc.py)
 add_test(NAME component.runbook
   COMMAND ${PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/component/test_runbook.py)
-set_tests_properties(component.runbook component.check_config component.example_config
+add_test(NAME component.plan
+  COMMAND ${PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/component/test_plan.py)
+set_tests_properties(component.plan component.runbook component.check_config component.example_config
   component.failed_start component.metrics_doc PROPERTIES
   LABELS component TIMEOUT 60
   ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RAIN_SOURCE=${PROJECT_SOURCE_DIR}")

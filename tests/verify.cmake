@@ -3,4 +3,4 @@
 c_test(allocate_vectors unit SOURCES unit/test_allocate_vectors.c LIBS plan)
 add_test(NAME verify.selftest COMMAND ${PYTHON3} -B
   ${PROJECT_SOURCE_DIR}/tests/verify/test_verify.py)
-set_tests_properties(verify.selftest PROPERTIES LABELS unit TIMEOUT 60)
+set_tests_properties(verify.selftest PROPERTIES LABELS unit TIMEOUT 120)

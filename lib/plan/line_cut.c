@@ -65,6 +65,7 @@ static void cap(int64_t *shares, uint64_t count, int64_t max)
 	if (excess == 0) {
 		return;
 	}
+	check(room >= excess); /* a rule that is possible has it */
 	left = excess;
 	for (uint64_t i = 0; i < count; i++) {
 		int64_t more =

@@ -59,6 +59,20 @@ ctl activity close friday
 wait_state friday SETTLED 60
 books friday
 
+if ctl verify friday >"$dir/out" 2>&1; then
+	wrong "verify to prove nothing of an adopted list"
+fi
+grep -q 'not provable: its packets were adopted' "$dir/out" || {
+	cat "$dir/out"
+	wrong "verify to say why"
+}
+printf 'algorithm = adopted\n' >>"$dir/friday.ini"
+if ctl plan "$dir/friday.ini" >"$dir/out" 2>&1 ||
+	! grep -q 'there is nothing to draw' "$dir/out"; then
+	cat "$dir/out"
+	wrong "plan to have nothing to draw"
+fi
+
 python3 - "$dir/friday.json" "$dir/ledger.db" <<'PY'
 import json, sqlite3, sys
 

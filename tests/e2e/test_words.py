@@ -59,7 +59,8 @@ def expect_clean(before, what):
 
 def finish(demo):
     out, _ = demo.communicate(timeout=180)
-    if demo.returncode != 0 or "books: exact" not in out:
+    good = "books: exact" in out and "verify: all 20000 packets proven" in out
+    if demo.returncode != 0 or not good:
         sys.exit(f"a demo failed with {demo.returncode}:\n{out}")
 
 

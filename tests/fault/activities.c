@@ -26,6 +26,7 @@ void activities_plan(struct activities *a, size_t round, uint64_t rate,
 		snprintf(a->names[i], sizeof a->names[i], "r%03zu-%s", round,
 			 kinds[i]);
 	}
+	a->round = round;
 	a->users = taps * 2 / 3 + 10;
 	a->packets[ACTIVITY_SOLD] = a->users / 4;
 	a->packets[ACTIVITY_LEFT] = a->users * 2;
@@ -68,23 +69,47 @@ static bool insist(struct world *w, const char *const *words, uint64_t try_ms,
 	return code == 0;
 }
 
+/* How the money is split: every way, one round after the other. */
+static void write_split(FILE *f, const struct activities *a,
+			enum round_activity which)
+{
+	static const char *const algorithms[] = { "double_mean", "line_cut",
+						  "equal",       "tiers",
+						  "uniform",     "normal" };
+	const char *algorithm = algorithms[(a->round + (size_t)which) % 6];
+	uint64_t packets = a->packets[which];
+	/* Two cents less than three a packet: sums that do not divide. */
+	uint64_t cents = packets * 300 - 2;
+
+	fprintf(f, "algorithm = %s\n", algorithm);
+	if (strcmp(algorithm, "tiers") == 0) {
+		fprintf(f, "tiers = 20.01 x %" PRIu64 ", 1.99 x %" PRIu64 "\n",
+			packets / 10 + 1, packets - packets / 10 - 1);
+	} else {
+		fprintf(f,
+			"total = %" PRIu64 ".%02" PRIu64 "\npackets = %" PRIu64
+			"\n",
+			cents / 100, cents % 100, packets);
+	}
+}
+
 static bool write_plan(const struct world *w, const struct activities *a,
 		       enum round_activity which, const char *path)
 {
-	/* Two cents less than three a packet: sums that do not divide. */
-	uint64_t cents = a->packets[which] * 300 - 2;
 	FILE *f = fopen(path, "we");
 
 	(void)w;
 	if (f == NULL) {
 		return false;
 	}
-	fprintf(f,
-		"[activity]\nsponsor = sponsor:torture\ntitle = %s\n"
-		"total = %" PRIu64 ".%02" PRIu64 "\npackets = %" PRIu64 "\n",
-		a->names[which], cents / 100, cents % 100, a->packets[which]);
+	fprintf(f, "[activity]\nsponsor = sponsor:torture\ntitle = %s\n",
+		a->names[which]);
+	write_split(f, a, which);
 	if (which == ACTIVITY_LATE) {
 		fprintf(f, "end = +%" PRIu64 "\n", a->end_s);
+	}
+	if (which == ACTIVITY_LATE && a->round % 2 == 0) {
+		fprintf(f, "release = %" PRIu64 "s\n", a->end_s / 2);
 	}
 	return fclose(f) == 0;
 }
@@ -95,13 +120,18 @@ bool activities_create(struct world *w, const struct activities *a,
 	char path[PATH_BYTES];
 	const char *const words[] = { "activity", "create",        "-f",
 				      path,       a->names[which], NULL };
+	const char *const entropy[] = { "activity", "entropy", a->names[which],
+					"0123456789abcdef0123456789abcdef",
+					NULL };
 
 	world_path(w, "plan.ini", path);
 	if (!write_plan(w, a, which, path)) {
 		world_violation(w, "%s: %s", path, strerror(errno));
 		return false;
 	}
-	return insist(w, words, TRY_MS, ms);
+	return insist(w, words, TRY_MS, ms) &&
+	       (which != ACTIVITY_LEFT || a->round % 2 == 0 ||
+		insist(w, entropy, TRY_MS, ms));
 }
 
 /* The word before verb. */

@@ -20,6 +20,7 @@ enum { ACTIVITY_NAME_BYTES = 32 };
 struct activities {
 	char names[ROUND_ACTIVITIES][ACTIVITY_NAME_BYTES];
 	uint64_t packets[ROUND_ACTIVITIES];
+	size_t round;
 	uint64_t users;
 	uint64_t end_s; /* of the late one, from when it is made */
 };
@@ -28,7 +29,8 @@ struct activities {
 void activities_plan(struct activities *a, size_t round, uint64_t rate,
 		     uint64_t length_ms);
 
-/** Write its plan and create it; tried again for ms. False: a violation. */
+/** Write its plan, split by an algorithm that differs from round to round, and
+ * create it, now and then with entropy or a release over time; tried again for ms. False: a violation. */
 must_check bool activities_create(struct world *w, const struct activities *a,
 				  enum round_activity which, uint64_t ms);
 

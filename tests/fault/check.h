@@ -92,6 +92,7 @@ struct check_activity {
 	int state;       /* rain.State */
 	uint64_t revision;
 	int64_t start_ms, end_ms; /* 0: no bound */
+	int64_t release_ms;       /* of the plan, 0: all at once */
 	int64_t leftover_cents;   /* -1 until counted */
 	int64_t last_claim_ms;    /* of all claims */
 	uint64_t id_base;         /* of the plan's first packet */

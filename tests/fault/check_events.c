@@ -16,6 +16,7 @@ static const struct transition {
 	int to;        /* 0: stays */
 } transitions[] = {
 	{ CHANGE(CREATED), STATE(STATE_UNSPECIFIED), RAIN__STATE__CREATED },
+	{ CHANGE(ENTROPY), STATE(CREATED), 0 },
 	{ CHANGE(LOADED), STATE(CREATED), RAIN__STATE__LOADED },
 	{ CHANGE(TOPPED_UP), STATE(OPEN) | STATE(STATE_PAUSED), 0 },
 	{ CHANGE(OPENED), STATE(LOADED), RAIN__STATE__OPEN },
@@ -117,15 +118,17 @@ static void put_in_order(struct check *c, struct check_activity *a,
 	a->event_count[place] = kept;
 }
 
-/* The step to LOADING and the unlink add to the revision without an event. */
+/* The step to LOADING, which only these are before, and the unlink add to the
+ * revision without an event. */
 static bool revision_follows(const struct check_event *before,
 			     const struct check_event *e)
 {
 	uint64_t last = before != NULL ? before->revision : 0;
 
-	return e->revision == last + 1 ||
-	       (before != NULL && before->kind == CHANGE(CREATED) &&
-		e->revision == last + 2);
+	return e->revision == last + 1 || (before != NULL &&
+					   (before->kind == CHANGE(CREATED) ||
+					    before->kind == CHANGE(ENTROPY)) &&
+					   e->revision == last + 2);
 }
 
 static void judge_chain(struct check *c, const struct check_activity *a)

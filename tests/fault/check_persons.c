@@ -65,6 +65,35 @@ static void judge_plan(struct check *c, const struct check_activity *a,
 	}
 }
 
+/* Packet n is released n - 1 parts of the time after the start. */
+static void judge_release(struct check *c, const struct check_activity *a,
+			  const struct check_person *p,
+			  const struct check_claim *claim)
+{
+	int64_t begins_ms = a->start_ms;
+
+	if (a->release_ms == 0) {
+		return;
+	}
+	for (size_t i = 0; i < a->event_count[CHECK_REDIS]; i++) {
+		const struct check_event *e = &a->events[CHECK_REDIS][i];
+
+		if (e->kind == RAIN__ACTIVITY_EVENT__CHANGE_OPENED &&
+		    e->at_ms > begins_ms) {
+			begins_ms = e->at_ms;
+		}
+	}
+	if ((claim->at_ms - begins_ms) * (int64_t)a->amount_count <
+	    ((int64_t)claim->seq - 1) * a->release_ms) {
+		check_violation(c,
+				"%s: %s has packet %s, seq %" PRIu64
+				", claimed %" PRId64
+				" ms after the start, before it was released",
+				a->id, p->user, claim->packet, claim->seq,
+				claim->at_ms - begins_ms);
+	}
+}
+
 static void judge_claim(struct check *c, const struct check_activity *a,
 			const struct check_person *p)
 {
@@ -75,6 +104,7 @@ static void judge_claim(struct check *c, const struct check_activity *a,
 		return; /* none, or void: made by an operator */
 	}
 	judge_plan(c, a, p, claim);
+	judge_release(c, a, p, claim);
 	if (!p->explained && (p->asked || !c->others)) {
 		check_violation(c,
 				"%s: %s has packet %s, claimed at %" PRId64

@@ -209,6 +209,7 @@ static void take_view(struct check_activity *a, const struct activity_view *v)
 	a->revision = v->revision;
 	a->start_ms = v->plan.start_ms;
 	a->end_ms = v->plan.end_ms;
+	a->release_ms = v->plan.release_ms;
 	a->leftover_cents = v->leftover_cents;
 	a->lists_gone = v->unlinked;
 	a->id_base = v->id_base;
@@ -216,7 +217,7 @@ static void take_view(struct check_activity *a, const struct activity_view *v)
 	a->books.plan_cents = v->plan.rule.total_cents;
 	a->books.plan_packets = v->plan.rule.count;
 	a->amounts = xcalloc(a->amount_count, sizeof *a->amounts);
-	allocate(v->seed, &v->plan.rule, a->amounts);
+	allocate(v->mixed, &v->plan.rule, a->amounts);
 }
 
 static bool read_meta(struct reader *r)

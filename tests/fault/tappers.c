@@ -56,6 +56,7 @@ static bool no_packet(Rain__Status status)
 	switch (status) {
 	case RAIN__STATUS__SOLD_OUT:
 	case RAIN__STATUS__NOT_STARTED:
+	case RAIN__STATUS__NOT_YET:
 	case RAIN__STATUS__PAUSED:
 	case RAIN__STATUS__ENDED:
 	case RAIN__STATUS__NO_SUCH_ACTIVITY:

@@ -234,6 +234,18 @@ Test(fault_check, a_claim_after_the_end)
 	expect("bob has packet 1001, claimed at 5100, when it was not OPEN");
 }
 
+/* Opened at 3000, alice won packet 1 at 5000 and bob packet 2 at 5100. */
+Test(fault_check, a_claim_before_its_packet_was_released)
+{
+	sound()->release_ms = 6300;
+	both_win();
+	expect(NULL);
+	sound()->release_ms = 6303;
+	both_win();
+	expect("bob has packet 1001, seq 2, claimed 2100 ms after the start, "
+	       "before it was released");
+}
+
 Test(fault_check, an_answer_that_nobody_waits_for)
 {
 	sound();

@@ -23,6 +23,39 @@ Test(fault_check_books, a_transition_that_is_not_allowed)
 	expect("revision 6: opened cannot follow on closed");
 }
 
+/* Entropy at revision `revision`, and all from there on one later. */
+static void with_entropy(uint64_t revision)
+{
+	struct check_activity *a = sound();
+	const struct check_event entropy = { .revision = revision,
+					     .kind = CHANGE(ENTROPY),
+					     .at_ms = 1500 };
+
+	for (int place = 0; place < CHECK_PLACES; place++) {
+		struct check_event *e;
+		size_t i = a->event_count[place];
+
+		check_enter_event(a, (enum check_place)place, &entropy);
+		e = a->events[place];
+		for (; i > 0 && e[i - 1].revision >= revision; i--) {
+			e[i] = e[i - 1];
+			e[i].revision++;
+		}
+		e[i] = entropy;
+	}
+	a->revision++;
+	a->row.revision++;
+	both_win();
+}
+
+Test(fault_check_books, entropy_comes_before_the_packets)
+{
+	with_entropy(2);
+	expect(NULL);
+	with_entropy(4);
+	expect("revision 4: entropy cannot follow on loaded");
+}
+
 Test(fault_check_books, meta_and_events_differ)
 {
 	sound()->state = RAIN__STATE__CLOSED;

@@ -111,6 +111,8 @@ Test(plan, what_is_wrong_is_named_with_what_is_allowed)
 	REFUSED(total_cents, 7,
 		"8 packets of at least 0.01 need more than the total of 0.07");
 	REFUSED(max_cents, 1249, "at most 12.49 hold less");
+	REFUSED(max_cents, AMOUNT_MAX_CENTS + 1,
+		"a maximum of 90071992547409.92: up to 90071992547409.91");
 	REFUSED(total_cents, -150, "a total of -1.50: 0.01 to ");
 	REFUSED(start_ms, -1, "start and end are times");
 	REFUSED(end_ms, -1, "start and end are times");
@@ -168,6 +170,12 @@ Test(plan, where_two_plans_differ_is_named)
 	m = good();
 	m.packets = 9;
 	differs(&m, "number of packets is 8 there and 9 here");
+	m = good();
+	m.max_cents = AMOUNT_MAX_CENTS;
+	differs(&m, "max is 0.00 there and 90071992547409.91 here");
+	m = good();
+	m.algorithm = to_pb_str("normal");
+	differs(&m, "algorithm is double_mean there and normal here");
 	m = good();
 	m.title = to_pb_str("another");
 	differs(&m, "title differs");

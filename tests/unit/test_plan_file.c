@@ -131,6 +131,168 @@ Test(plan_file, makes_an_id_of_prefix_and_time)
 	buf_close(&why);
 }
 
+/* What floating point makes 28 and 114 cents of. */
+Test(plan_file, amounts_are_to_the_cent)
+{
+	struct plan_file f;
+	struct buf why;
+
+	cr_assert_eq(read_text("[activity]\nid = 365628617880842241\n"
+			       "sponsor = s\ntotal = 1.15\nmin = 0.29\n"
+			       "max = 90071992547409.91\n",
+			       NULL, &f, &why),
+		     0, "%s", (const char *)buf_live(&why).p);
+	cr_assert_str_eq(f.id, "365628617880842241");
+	cr_assert_eq(f.plan.total_cents, 115);
+	cr_assert_eq(f.plan.min_cents, 29);
+	cr_assert_eq(f.plan.max_cents, AMOUNT_MAX_CENTS);
+	plan_file_close(&f);
+	buf_close(&why);
+}
+
+#define TIERS(text) \
+	"[activity]\nsponsor = s\nalgorithm = tiers\ntiers = " text "\n"
+
+/* The plan that a file makes of its tiers, or why there is none. */
+static bool tiers_plan(const char *text, struct plan *out,
+		       char refusal[PLAN_WHY])
+{
+	struct plan_file f;
+	struct buf why;
+	bool ok = read_text(text, "a", &f, &why) == 0;
+
+	cr_assert(ok, "%s: %s", text, (const char *)buf_live(&why).p);
+	ok = plan_read(&f.plan, out, refusal);
+	plan_file_close(&f);
+	buf_close(&why);
+	return ok;
+}
+
+Test(plan_file, tiers_say_total_and_packets)
+{
+	static const char *const spellings[] = {
+		TIERS("1000.00 x 1, 10 x 200"),
+		TIERS("1000x1,10.0x200"),
+		TIERS("  1000 x1  ,   10.00x 200  "),
+		TIERS("1000.00 x 1, 10 x 200") "total = 3000\n",
+		TIERS("1000.00 x 1, 10 x 200") "packets = 201\n",
+		TIERS("1000.00 x 1, 10 x 200") "total = 3000.00\npackets = 201\n",
+	};
+
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+		char why[PLAN_WHY], text[PLAN_TIERS_TEXT];
+		struct plan p;
+
+		cr_assert(tiers_plan(spellings[i], &p, why), "%s", why);
+		cr_assert_eq(p.rule.total_cents, 300000);
+		cr_assert_eq(p.rule.count, 201);
+		cr_assert_eq(p.rule.algorithm, ALLOCATE_TIERS);
+		plan_tiers_text(&p.rule, text);
+		cr_assert_str_eq(text, "100000x1,1000x200");
+	}
+}
+
+static void contradicts(const char *text, const char *said)
+{
+	char why[PLAN_WHY];
+	struct plan p;
+
+	cr_assert(!tiers_plan(text, &p, why), "%s", text);
+	cr_assert(strstr(why, said) != NULL, "%s", why);
+}
+
+Test(plan_file, what_contradicts_its_tiers_is_no_plan)
+{
+	contradicts(TIERS("1000.00 x 1, 10 x 200") "total = 3000.01\n",
+		    "the tiers have 201 packets with 3000.00, the plan has 201 "
+		    "with 3000.01");
+	contradicts(TIERS("1000.00 x 1, 10 x 200") "packets = 200\n",
+		    "the tiers have 201 packets with 3000.00, the plan has 200 "
+		    "with 3000.00");
+	contradicts(TIERS("1000.00 x 1, 10 x 200") "max = 999\n",
+		    "a tier of 1000.00: 0.01 to 999.00 are allowed");
+	contradicts(TIERS("10 x 0, 10 x 2"),
+		    "a tier of 0 packets: 1 to 10000000 are allowed");
+	contradicts("[activity]\nsponsor = s\ntiers = 10 x 2\n",
+		    "tiers are for the algorithm tiers, not for double_mean");
+	contradicts("[activity]\nsponsor = s\nalgorithm = tiers\ntotal = 1\n",
+		    "0 tiers: 1 to 32 are allowed");
+}
+
+/* How many lines it gets. */
+static int complaints(const char *text)
+{
+	struct plan_file f;
+	struct buf why;
+	int n = 0;
+
+	cr_assert_eq(read_text(text, NULL, &f, &why), ERR_CONFIG, "%s", text);
+	for (const char *at = (const char *)buf_live(&why).p; *at != '\0';
+	     at++) {
+		n += *at == '\n';
+	}
+	plan_file_close(&f);
+	buf_close(&why);
+	return n;
+}
+
+#define TEN_TIERS                                                  \
+	"1 x 1, 1 x 1, 1 x 1, 1 x 1, 1 x 1, 1 x 1, 1 x 1, 1 x 1, " \
+	"1 x 1, 1 x 1, "
+
+Test(plan_file, tiers_that_are_none_are_told_what_is_allowed)
+{
+	static const char *const texts[] = {
+		"many",
+		"10",
+		"10 x",
+		"x 10",
+		"10 x 2,",
+		",10 x 2",
+		"10 x 2,,1 x 1",
+		"10 x 2; 1 x 1",
+		"10 x 2 1 x 1",
+		"10 * 2",
+		"10 X 2",
+		"10 x 2 x 3",
+		"10.123 x 2",
+		"-10 x 2",
+		"10 x -2",
+		"10 x 2.5",
+		"1e3 x 2",
+
+		"10 x 10000001",
+		"0x10 x 2",
+		"90071992547409.92 x 1",
+		"90071992547409.91 x 1, 0.01 x 1",
+		"99999999999999999999999999999999 x 1",
+		"1 x 99999999999999999999999999999999",
+		TEN_TIERS TEN_TIERS TEN_TIERS "1 x 1, 1 x 1, 1 x 1",
+	};
+	struct plan p;
+	char why[PLAN_WHY];
+
+	cr_assert(
+		tiers_plan(TIERS(TEN_TIERS TEN_TIERS TEN_TIERS "1 x 1, 1 x 1"),
+			   &p, why),
+		"%s", why);
+	cr_assert_eq(p.rule.tier_count, 32);
+	cr_assert(tiers_plan(TIERS("90071992547409.91 x 1"), &p, why), "%s",
+		  why);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		char text[800];
+
+		(void)snprintf(text, sizeof(text), TIERS("%s"), texts[i]);
+		refuse(text,
+		       "allowed: at most 32 of AMOUNT x PACKETS, a comma "
+		       "between two; in all at most 90071992547409.91 and "
+		       "10000000 packets\n");
+		refuse(text, texts[i]);
+		/* One line: that there is no total is not what is wrong. */
+		cr_expect_eq(complaints(text), 1, "%s", texts[i]);
+	}
+}
+
 Test(plan_file, refuses_what_is_wrong_and_says_what_is_allowed)
 {
 	refuse("[activity]\nsponsor = s\ntotal = 1.234\n", "12.50");

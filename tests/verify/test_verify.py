@@ -324,6 +324,13 @@ class Run(unittest.TestCase):
                 self.assertIn("the commitment in activity show",
                               "\n".join(self.differences()))
 
+    def test_a_plan_without_a_split(self):
+        self.write_show({"min": "20.00"})
+        lines = self.differences()
+        self.assertTrue(lines[0].startswith("the commitment in activity"))
+        self.assertEqual(lines[-1],
+                         "this plan has no split, so there were no packets")
+
     def test_what_the_ledger_says_of_the_plan(self):
         for column, value in (("uid", "x"), ("currency", "EUR"),
                               ("total_amount", 9999), ("total_packet", 9)):

@@ -255,43 +255,44 @@ def packet_differences(ledger, amounts, id_base, claims):
                    f"{told(*right)}")
 
 
+def leftover_differences(ledger, leftover):
+    found = ledger.info["leftover_amount"]
+    # -1 until it was counted.
+    if found not in (-1, leftover):
+        yield (f"the ledger's leftover is {amount_of(found)}, of the packets "
+               f"that are left it is {amount_of(leftover)}")
+
+
+def differences_of(show, seed, entropy, plan, id_base, ledger):
+    yield from commitment_differences(show, ledger, seed, entropy, plan)
+    yield from plan_differences(ledger, plan)
+    amounts = plan_split(seed, entropy, plan)
+    if amounts is None:
+        yield "this plan has no split, so there were no packets"
+        return
+    claims = ledger.info["final_claims"]
+    if claims < 0:
+        claims = max(ledger.credited, default=0)
+    claims = min(claims, len(amounts))
+    yield from packet_differences(ledger, amounts, id_base, claims)
+    yield from leftover_differences(ledger, sum(amounts[claims:]))
+
+
 def verify_run(show_path, ledger_path):
     show, seed, entropy, plan, id_base = read_show(show_path)
     ledger = Ledger(ledger_path, plan["activity_id"])
-    amounts = plan_split(seed, entropy, plan)
-    if amounts is None:
-        raise BadInput(f"{show_path}: this plan has no split")
-    credited = ledger.credited
-    claims = ledger.info["final_claims"]
-    if claims < 0:
-        claims = max(credited, default=0)
-    claims = min(claims, len(amounts))
-    leftover = sum(amounts[claims:])
-
-    wrong = 0
-    for difference in commitment_differences(show, ledger, seed, entropy,
-                                             plan):
-        wrong += 1
+    differences = list(differences_of(show, seed, entropy, plan, id_base,
+                                      ledger))
+    for difference in differences:
         print(difference)
-    for difference in plan_differences(ledger, plan):
-        wrong += 1
-        print(difference)
-    differing = 0
-    for difference in packet_differences(ledger, amounts, id_base, claims):
-        differing += 1
-        print(difference)
-    # -1 until it was counted.
-    if ledger.info["leftover_amount"] not in (-1, leftover):
-        wrong += 1
-        print(f"the ledger's leftover is "
-              f"{amount_of(ledger.info['leftover_amount'])}, of the packets "
-              f"that are left it is {amount_of(leftover)}")
-    if wrong + differing:
-        print(f"{len(amounts)} packets recomputed, {wrong + differing} "
-              f"{'differences' if wrong + differing > 1 else 'difference'}")
+    wrong = len(differences)
+    packets, credited = plan["packets"], len(ledger.credited)
+    if wrong:
+        print(f"{packets} packets recomputed, {wrong} "
+              f"{'difference' if wrong == 1 else 'differences'}")
         return 1
-    print(f"{len(amounts)} packets recomputed, {len(credited)} credited as "
-          f"they must be, {len(amounts) - len(credited)} left")
+    print(f"{packets} packets recomputed, {credited} credited as they must "
+          f"be, {packets - credited} left")
     return 0
 
 

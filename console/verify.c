@@ -1,0 +1,103 @@
+#include "console/verify.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void verify_init(struct verify *v, const char *activity)
+{
+	*v = (struct verify){ .leftover_cents = -1 };
+	check(strlen(activity) <= ID_MAX);
+	memcpy(v->activity, activity, strlen(activity));
+}
+
+static void close_list(struct verify_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		free(list->entries[i].packet);
+		free(list->entries[i].user);
+	}
+	free(list->entries);
+}
+
+void verify_close(struct verify *v)
+{
+	close_list(&v->claims);
+	close_list(&v->left);
+	close_list(&v->credits);
+	free(v->ledger_commitment);
+	for (size_t i = 0; i < VERIFY_LINES; i++) {
+		free(v->lines[i]);
+	}
+}
+
+void verify_enter(struct verify_list *list, uint64_t seq, struct bytes packet,
+		  struct bytes user, int64_t amount_cents)
+{
+	if (list->count == list->room) {
+		list->room = list->room > 0 ? list->room * 2 : 1024;
+		list->entries = xrealloc(list->entries,
+					 list->room * sizeof(*list->entries));
+	}
+	list->entries[list->count++] = (struct verify_entry){
+		.packet = xstrndup(packet.p, packet.n),
+		.user = xstrndup(user.p, user.n),
+		.seq = seq,
+		.amount_cents = amount_cents,
+	};
+}
+
+void verify_differ(struct verify *v, const char *fmt, ...)
+{
+	char line[512];
+	va_list args;
+
+	if (v->differences++ >= VERIFY_LINES) {
+		return;
+	}
+	va_start(args, fmt);
+	(void)vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	v->lines[v->differences - 1] = xstrndup(line, strlen(line));
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void verify_summary(const struct verify *v, char out[VERIFY_SUMMARY])
+{
+	uint64_t count = v->plan.rule.count;
+	char later[64] = "";
+	const char *heard = v->ledger_commitment != NULL
+				    ? ""
+				    : "; the ledger has no commitment yet";
+
+	if (v->uncredited > 0) {
+		(void)snprintf(later, sizeof(later),
+			       ", %" PRIu64 " not credited yet", v->uncredited);
+	}
+	if (v->differences > 0) {
+		(void)snprintf(out, VERIFY_SUMMARY,
+			       "verify: %" PRIu64 " difference%s",
+			       v->differences, plural(v->differences));
+	} else if (v->cancelled) {
+		(void)snprintf(out, VERIFY_SUMMARY,
+			       "verify: proven: it was cancelled, %" PRIu64
+			       " of %" PRIu64 " packets are in Redis, none was "
+			       "claimed%s",
+			       v->unclaimed, count, heard);
+	} else {
+		(void)snprintf(out, VERIFY_SUMMARY,
+			       "verify: all %" PRIu64 " packets proven%s: "
+			       "%" PRIu64 " claimed, %" PRIu64 " left%s%s",
+			       count,
+			       v->lists_gone ? " from the ledger alone, the "
+					       "lists have left Redis"
+					     : "",
+			       v->claimed, v->unclaimed, later, heard);
+	}
+}

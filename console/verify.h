@@ -1,0 +1,84 @@
+/**
+ * Verification of one activity: the packets that its published seed and its
+ * plan make, against those that were claimed, that are left, and that were
+ * credited. Reading is verify_read.c, judging (verify_judge.c) is pure.
+ */
+#ifndef CONSOLE_VERIFY_H
+#define CONSOLE_VERIFY_H
+
+#include "base/buf.h"
+#include "console/ctl.h"
+#include "plan/plan.h"
+
+enum { VERIFY_LINES = 100, VERIFY_SUMMARY = 256 };
+
+/* A claim, a packet that is left, or a credit, as one place tells it. */
+struct verify_entry {
+	char *packet;
+	char *user;   /* "" for a packet that is left */
+	uint64_t seq; /* 0 for one */
+	int64_t amount_cents;
+};
+
+struct verify_list {
+	struct verify_entry *entries;
+	size_t count;
+	size_t room;
+};
+
+struct verify {
+	char activity[ID_MAX + 1];
+	/* What was published: the packets follow from it. */
+	struct plan plan;
+	uint8_t seed[ALLOCATE_SEED];  /* that the commitment was made of */
+	uint8_t mixed[ALLOCATE_SEED]; /* that the packets were made of */
+	char commitment[PLAN_COMMITMENT];
+	uint64_t id_base; /* id of packet 1 */
+	/* How it ended. */
+	bool cancelled; /* never opened, maybe not all loaded */
+	bool settled;   /* before the credits were read: they are all there */
+	uint64_t final_claims;
+	/* What became of the packets. */
+	bool lists_gone; /* Redis has given the lists up */
+	struct verify_list claims;
+	struct verify_list left;    /* as they would be taken */
+	struct verify_list credits; /* of the ledger */
+	char *ledger_commitment;    /* NULL: it does not have it yet */
+	int64_t leftover_cents; /* as the ledger heard; -1: not counted yet */
+	/* Since verify_judge(). */
+	uint64_t claimed;
+	uint64_t unclaimed;        /* packets that are left */
+	uint64_t credited;         /* claims that are */
+	uint64_t uncredited;       /* claims that are not yet: no difference */
+	uint64_t differences;      /* 0: proven */
+	char *lines[VERIFY_LINES]; /* a sentence for each of the first */
+};
+
+/** Start empty; activity is a valid id. */
+void verify_init(struct verify *v, const char *activity);
+/** Free everything. */
+void verify_close(struct verify *v);
+
+/** Enter one element, in the list's order; packet and user are copied. */
+void verify_enter(struct verify_list *list, uint64_t seq, struct bytes packet,
+		  struct bytes user, int64_t amount_cents);
+
+/** For the judge: one more difference, a sentence without a line's end. */
+void printf_like(2, 3) verify_differ(struct verify *v, const char *fmt, ...);
+
+/** Judge: make the packets again and compare. Once, after all was entered; the
+ * plan is one that plan_read() accepted. */
+void verify_judge(struct verify *v);
+
+/** One line, without its end, that says what was proven or how many
+ * differences there are. */
+void verify_summary(const struct verify *v, char out[VERIFY_SUMMARY]);
+
+/** Read everything and judge; v was initialised. CTL_OK, or another CTL_ with
+ * a sentence in why: CTL_NO too if the seed is not published yet. */
+int verify_read(struct ctl *ctl, struct verify *v, struct buf *why);
+
+/** Differences and summary as lines of text. */
+void verify_print(const struct verify *v);
+
+#endif

@@ -1,0 +1,344 @@
+/* Verification: the judging. Pure. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "console/output.h"
+#include "console/verify.h"
+
+/* Claims and credits by the packet that they must be, and what it holds. */
+struct judge {
+	struct verify *v;
+	uint64_t count; /* packets of the plan */
+	uint64_t last;  /* the highest packet that was claimed */
+	int64_t *amounts;
+	const struct verify_entry **claims; /* NULL: there is none */
+	const struct verify_entry **credits;
+};
+
+/* An amount as text, for a sentence. */
+struct money {
+	char text[OUTPUT_AMOUNT_MAX];
+};
+
+static struct money money(int64_t cents)
+{
+	struct money m;
+
+	output_amount(cents, m.text);
+	return m;
+}
+
+/* The id of packet k as text. */
+struct packet_id {
+	char text[24];
+};
+
+static struct packet_id id_of(const struct verify *v, uint64_t k)
+{
+	struct packet_id id;
+
+	(void)snprintf(id.text, sizeof(id.text), "%" PRIu64,
+		       v->id_base + k - 1);
+	return id;
+}
+
+/* Which packet of the plan has the id, or 0. */
+static uint64_t packet_of(const struct judge *j, const char *id)
+{
+	uint64_t base = j->v->id_base;
+	uint64_t n;
+
+	if (!bytes_to_u64(bytes_str(id), UINT64_MAX, &n) || n < base ||
+	    n - base >= j->count ||
+	    strcmp(id_of(j->v, n - base + 1).text, id) != 0) {
+		return 0;
+	}
+	return n - base + 1;
+}
+
+static void judge_commitment(struct verify *v)
+{
+	char made[PLAN_COMMITMENT];
+
+	plan_commitment(v->seed, &v->plan, made);
+	if (strcmp(v->plan.activity_id, v->activity) != 0) {
+		verify_differ(v, "plan: it is that of activity %s",
+			      v->plan.activity_id);
+	}
+	if (strcmp(made, v->commitment) != 0) {
+		verify_differ(
+			v,
+			"commitment: activity show says %s, seed and plan make "
+			"%s",
+			v->commitment, made);
+	}
+	if (v->ledger_commitment != NULL &&
+	    strcmp(made, v->ledger_commitment) != 0) {
+		verify_differ(
+			v,
+			"commitment: the ledger has %.80s, seed and plan make "
+			"%s",
+			v->ledger_commitment, made);
+	} else if (v->ledger_commitment == NULL && v->settled) {
+		verify_differ(v, "commitment: the ledger has none");
+	}
+}
+
+/* Give each its place by its seq. */
+static void place(struct judge *j, const char *what,
+		  const struct verify_list *list,
+		  const struct verify_entry **places)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct verify_entry *e = &list->entries[i];
+
+		if (e->seq == 0 || e->seq > j->count) {
+			verify_differ(j->v,
+				      "%s %" PRIu64 " of user %s: the plan has "
+				      "packets 1 to %" PRIu64,
+				      what, e->seq, e->user, j->count);
+		} else if (places[e->seq - 1] != NULL) {
+			verify_differ(
+				j->v,
+				"%s %" PRIu64 " is there twice: packet %s to "
+				"user %s, and packet %s to user %s",
+				what, e->seq, places[e->seq - 1]->packet,
+				places[e->seq - 1]->user, e->packet, e->user);
+		} else {
+			places[e->seq - 1] = e;
+		}
+	}
+}
+
+/* What has its place must be the packet of that place. */
+static void judge_packet(struct judge *j, const char *what,
+			 const struct verify_entry *e)
+{
+	struct packet_id id = id_of(j->v, e->seq);
+	int64_t cents = j->amounts[e->seq - 1];
+
+	if (strcmp(e->packet, id.text) != 0) {
+		verify_differ(j->v,
+			      "%s %" PRIu64
+			      " of user %s: packet %s with %s, in the "
+			      "plan it is packet %s with %s",
+			      what, e->seq, e->user, e->packet,
+			      money(e->amount_cents).text, id.text,
+			      money(cents).text);
+	} else if (e->amount_cents != cents) {
+		verify_differ(j->v,
+			      "%s %" PRIu64
+			      " of user %s: packet %s has %s, %s in "
+			      "the plan",
+			      what, e->seq, e->user, e->packet,
+			      money(e->amount_cents).text, money(cents).text);
+	}
+}
+
+struct user_seen {
+	const struct verify_entry *entry;
+	UT_hash_handle hh;
+};
+
+static void judge_users(struct judge *j, const char *what,
+			const struct verify_list *list)
+{
+	struct user_seen *table = NULL;
+	struct user_seen *all = xcalloc(list->count + 1, sizeof(*all));
+
+	for (size_t i = 0; i < list->count; i++) {
+		const struct verify_entry *e = &list->entries[i];
+		struct user_seen *old = NULL;
+
+		all[i].entry = e;
+		HASH_FIND_STR(table, e->user, old);
+		if (old != NULL) {
+			verify_differ(j->v,
+				      "user %s has %ss %" PRIu64
+				      " and %" PRIu64,
+				      e->user, what, old->entry->seq, e->seq);
+			continue;
+		}
+		HASH_ADD_KEYPTR(hh, table, e->user, strlen(e->user), &all[i]);
+	}
+	HASH_CLEAR(hh, table);
+	free(all);
+}
+
+static void judge_claims(struct judge *j)
+{
+	place(j, "claim", &j->v->claims, j->claims);
+	j->last = j->count;
+	while (j->last > 0 && j->claims[j->last - 1] == NULL) {
+		j->last--;
+	}
+	for (uint64_t k = 1; k <= j->last; k++) {
+		if (j->claims[k - 1] != NULL) {
+			judge_packet(j, "claim", j->claims[k - 1]);
+		} else {
+			verify_differ(j->v,
+				      "claim %" PRIu64
+				      " is missing: packet %s with "
+				      "%s in the plan",
+				      k, id_of(j->v, k).text,
+				      money(j->amounts[k - 1]).text);
+		}
+	}
+	judge_users(j, "claim", &j->v->claims);
+}
+
+/* Packets from..to are in neither list. */
+static void lost(struct judge *j, uint64_t from, uint64_t to)
+{
+	for (uint64_t k = from; k <= to; k++) {
+		verify_differ(
+			j->v,
+			"packet %s with %s in the plan is neither claimed nor "
+			"left",
+			id_of(j->v, k).text, money(j->amounts[k - 1]).text);
+	}
+}
+
+static void judge_left(struct judge *j)
+{
+	const struct verify_list *left = &j->v->left;
+	uint64_t next = j->last + 1;
+
+	for (size_t i = 0; i < left->count; i++) {
+		const struct verify_entry *e = &left->entries[i];
+		uint64_t k = packet_of(j, e->packet);
+
+		if (k == 0) {
+			verify_differ(
+				j->v,
+				"left: packet %s with %s is not in the plan",
+				e->packet, money(e->amount_cents).text);
+		} else if (k <= j->last) {
+			verify_differ(
+				j->v,
+				"left: packet %s is that of claim %" PRIu64,
+				e->packet, k);
+		} else if (k < next) {
+			verify_differ(
+				j->v,
+				"left: packet %s is there twice, or not in its "
+				"place",
+				e->packet);
+		} else {
+			lost(j, next, k - 1);
+			next = k + 1;
+		}
+		if (k > 0 && e->amount_cents != j->amounts[k - 1]) {
+			verify_differ(j->v,
+				      "left: packet %s has %s, %s in the plan",
+				      e->packet, money(e->amount_cents).text,
+				      money(j->amounts[k - 1]).text);
+		}
+	}
+	/* One that was cancelled may have been loaded in part. */
+	if (!j->v->cancelled) {
+		lost(j, next, j->count);
+	}
+}
+
+static void judge_credit(struct judge *j, const struct verify_entry *e)
+{
+	const struct verify_entry *claim = j->claims[e->seq - 1];
+
+	judge_packet(j, "credit for claim", e);
+	if (j->v->lists_gone && e->seq > j->last) {
+		verify_differ(j->v,
+			      "credit for claim %" PRIu64
+			      " of user %s: there were "
+			      "%" PRIu64 " claims",
+			      e->seq, e->user, j->last);
+	} else if (!j->v->lists_gone && claim == NULL) {
+		verify_differ(j->v,
+			      "credit for claim %" PRIu64
+			      " of user %s: Redis does "
+			      "not have the claim",
+			      e->seq, e->user);
+	} else if (claim != NULL && strcmp(claim->user, e->user) != 0) {
+		verify_differ(j->v,
+			      "credit for claim %" PRIu64
+			      " of user %s: the claim is "
+			      "of user %s",
+			      e->seq, e->user, claim->user);
+	}
+}
+
+static void judge_credits(struct judge *j)
+{
+	struct verify *v = j->v;
+
+	place(j, "credit for claim", &v->credits, j->credits);
+	for (uint64_t k = 1; k <= j->count; k++) {
+		if (j->credits[k - 1] != NULL) {
+			v->credited++;
+			judge_credit(j, j->credits[k - 1]);
+		} else if (k > j->last ||
+			   (!v->lists_gone && j->claims[k - 1] == NULL)) {
+			continue; /* nobody has it, or it is told already */
+		} else if (v->settled) {
+			verify_differ(v,
+				      "claim %" PRIu64
+				      ": packet %s with %s is not "
+				      "credited",
+				      k, id_of(v, k).text,
+				      money(j->amounts[k - 1]).text);
+		} else {
+			v->uncredited++;
+		}
+	}
+	judge_users(j, "credit", &v->credits);
+}
+
+static void judge_leftover(struct judge *j)
+{
+	int64_t cents = 0;
+
+	for (uint64_t k = j->last + 1; k <= j->count; k++) {
+		cents += j->amounts[k - 1];
+	}
+	if (!j->v->cancelled && j->v->leftover_cents >= 0 &&
+	    j->v->leftover_cents != cents) {
+		verify_differ(
+			j->v,
+			"left: the ledger heard of %s in all, it is %s in the "
+			"plan",
+			money(j->v->leftover_cents).text, money(cents).text);
+	}
+}
+
+void verify_judge(struct verify *v)
+{
+	uint64_t count = v->plan.rule.count;
+	struct judge j = {
+		.v = v,
+		.count = count,
+		.amounts = xcalloc(count, sizeof(*j.amounts)),
+		.claims = xcalloc(count, sizeof(*j.claims)),
+		.credits = xcalloc(count, sizeof(*j.credits)),
+	};
+
+	allocate(v->mixed, &v->plan.rule, j.amounts);
+	judge_commitment(v);
+	if (v->lists_gone) {
+		j.last = v->final_claims < count ? v->final_claims : count;
+		v->claimed = j.last;
+		v->unclaimed = v->cancelled ? 0 : count - j.last;
+	} else {
+		judge_claims(&j);
+		judge_left(&j);
+		v->claimed = v->claims.count;
+		v->unclaimed = v->left.count;
+	}
+	judge_credits(&j);
+	judge_leftover(&j);
+	free(j.credits);
+	free(j.claims);
+	free(j.amounts);
+}
