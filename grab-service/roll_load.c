@@ -139,7 +139,7 @@ static void read_adopted(struct track *t, const struct activity_view *view)
 	t->activity->roll_awaited = !t->unproven;
 	roll_read(t->relay->redis, view,
 		  (uint64_t)t->relay->env->options->redis_timeout_ms,
-		  adopted_cb, a);
+		  &t->relay->abandoned, adopted_cb, a);
 }
 
 static bool has_room(const struct track *t, uint64_t count)

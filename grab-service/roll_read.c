@@ -13,6 +13,7 @@ enum { PAGE = 1000, FRUITLESS_MAX = 4 };
 struct reading {
 	struct redis *redis;
 	uint64_t timeout_ms;
+	const bool *give_up;
 	roll_read_cb done;
 	void *ctx;
 	char id[ID_MAX + 1];
@@ -111,9 +112,11 @@ static bool take_page(struct reading *g, const redisReply *page,
 	return true;
 }
 
-static bool is_page(enum redis_outcome outcome, const redisReply *reply)
+static bool is_page(const struct reading *g, enum redis_outcome outcome,
+		    const redisReply *reply)
 {
-	return outcome == REDIS_DONE && reply->type == REDIS_REPLY_ARRAY;
+	return !*g->give_up && outcome == REDIS_DONE &&
+	       reply->type == REDIS_REPLY_ARRAY;
 }
 
 static void ask(struct reading *g, const char *list, const char *from,
@@ -142,7 +145,7 @@ static void claims_cb(void *ctx, enum redis_outcome outcome,
 {
 	struct reading *g = ctx;
 
-	if (!is_page(outcome, reply)) {
+	if (!is_page(g, outcome, reply)) {
 		end(g, ROLL_SILENT, "");
 	} else if (take_page(g, reply, take_claim)) {
 		if ((uint64_t)reply->elements == g->want &&
@@ -169,7 +172,7 @@ static void left_cb(void *ctx, enum redis_outcome outcome,
 {
 	struct reading *g = ctx;
 
-	if (!is_page(outcome, reply)) {
+	if (!is_page(g, outcome, reply)) {
 		end(g, ROLL_SILENT, "");
 		return;
 	}
@@ -202,13 +205,15 @@ static void read_left(struct reading *g)
 }
 
 void roll_read(struct redis *redis, const struct activity_view *v,
-	       uint64_t timeout_ms, roll_read_cb done, void *ctx)
+	       uint64_t timeout_ms, const bool *give_up, roll_read_cb done,
+	       void *ctx)
 {
 	struct reading *g = xcalloc(1, sizeof *g);
 
 	*g = (struct reading){
 		.redis = redis,
 		.timeout_ms = timeout_ms,
+		.give_up = give_up,
 		.done = done,
 		.ctx = ctx,
 		.count = v->plan.rule.count,

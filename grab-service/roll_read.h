@@ -13,15 +13,17 @@
 enum roll_read_end {
 	ROLL_READ,    /* r is the roll, owned by who is called */
 	ROLL_FOREIGN, /* why (valid during the call): not the opened list */
-	ROLL_SILENT,  /* Redis did not answer */
+	ROLL_SILENT,  /* Redis did not answer, or it was given up */
 };
 
 typedef void (*roll_read_cb)(void *ctx, enum roll_read_end end, struct roll *r,
 			     const char *why);
 
 /** Read the packets of v's activity, whose list has v->list as its digest; done
- * is called later. v is copied. */
+ * is called later. v is copied. Once *give_up is true no further page is asked
+ * for; it must stay until then. */
 void roll_read(struct redis *redis, const struct activity_view *v,
-	       uint64_t timeout_ms, roll_read_cb done, void *ctx);
+	       uint64_t timeout_ms, const bool *give_up, roll_read_cb done,
+	       void *ctx);
 
 #endif
