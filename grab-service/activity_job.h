@@ -12,6 +12,7 @@
 #include <uthash.h>
 
 #include "activity_op.h"
+#include "adopt.h"
 #include "claim.h"
 
 enum { JOBS_MAX = 4, JOB_TRIES = 3 };
@@ -35,9 +36,11 @@ struct activity_job {
 	struct activity_view view; /* as it was when the job began */
 	struct activity_op *ops;   /* who waits, utlist */
 	uv_work_t work;
-	int64_t *amounts; /* of the plan, NULL before */
-	uint64_t done;    /* packets pushed, or checked */
-	int tries;        /* failures in a row */
+	int64_t *amounts;    /* of the plan, NULL before */
+	struct adopt *adopt; /* the check of an adopted list, NULL before */
+	char list[LIST_DIGEST_TEXT]; /* the digest of an adopted list */
+	uint64_t done;               /* packets pushed, or checked */
+	int tries;                   /* failures in a row */
 };
 
 /** Join the job of op's activity, or start one. */
