@@ -93,6 +93,10 @@ int run_activity_create(struct ctl *ctl, const struct command *c,
 			   clock_wall_ms(), &file, &why) != 0) {
 		rc = output_error(ctl, CTL_USAGE, c->words, buf_live(&why));
 	} else {
+		if (argument_option(c, a, "adopt") != NULL) {
+			file.plan.algorithm =
+				to_pb_str(allocate_name(ALLOCATE_ADOPTED));
+		}
 		request.plan = &file.plan;
 		rc = call_activity(ctl, c->words, &create, &request.base);
 	}

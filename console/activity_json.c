@@ -101,6 +101,9 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 	json_object_set_new(o, "loaded", json_integer((json_int_t)a->loaded));
 	json_object_set_new(o, "commitment", output_text(a->commitment));
 	json_object_set_new(o, "seed", output_text(a->seed));
+	if (a->list.len > 0) {
+		json_object_set_new(o, "list", output_text(a->list));
+	}
 	if (a->entropy.len > 0) {
 		json_object_set_new(o, "entropy", output_text(a->entropy));
 		json_object_set_new(o, "entropy_by",

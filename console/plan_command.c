@@ -69,6 +69,12 @@ static bool take_plan(const char *path, int64_t now_ms, struct plan *out,
 		good = plan_read(&file.plan, out, sentence);
 		if (!good) {
 			buf_printf(why, "%s: %s", path, sentence);
+		} else if (plan_is_adopted(out)) {
+			buf_printf(why,
+				   "%s: an adopted list has its packets "
+				   "already, there is nothing to draw",
+				   path);
+			good = false;
 		}
 	}
 	plan_file_close(&file);

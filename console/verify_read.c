@@ -36,6 +36,11 @@ static int take_activity(struct verify *v, const Rain__Activity *a,
 		buf_printf(why, "its plan cannot be: %s", wrong);
 		return CTL_NO;
 	}
+	if (plan_is_adopted(&v->plan)) {
+		return refuse(why, "not provable: its packets were adopted, no "
+				   "seed makes them; books compares who was "
+				   "told, paid and left with what");
+	}
 	if (hex_decode((const char *)seed.p, seed.n, v->seed, ALLOCATE_SEED) !=
 	    0) {
 		return refuse(why, "its seed is not 64 hex digits");

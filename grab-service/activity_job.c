@@ -85,6 +85,7 @@ void job_end(struct activity_job *job, Rain__Outcome outcome, const char *fmt,
 		op_finish(op, outcome, "%s", message);
 	}
 	free(job->amounts);
+	adopt_free(job->adopt);
 	free(job);
 }
 

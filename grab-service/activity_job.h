@@ -12,6 +12,7 @@
 #include <uthash.h>
 
 #include "activity_op.h"
+#include "adopt.h"
 #include "claim.h"
 
 enum { JOBS_MAX = 4, JOB_TRIES = 3 };
@@ -42,9 +43,11 @@ struct activity_job {
 	const uint8_t *seed;
 	uint64_t id_base;
 	uv_work_t work;
-	int64_t *amounts; /* by the rule, NULL before */
-	uint64_t done;    /* packets pushed, or checked */
-	int tries;        /* failures in a row */
+	int64_t *amounts;    /* by the rule, NULL before */
+	struct adopt *adopt; /* the check of an adopted list, NULL before */
+	char list[LIST_DIGEST_TEXT]; /* the digest of an adopted list */
+	uint64_t done;               /* packets pushed, or checked */
+	int tries;                   /* failures in a row */
 };
 
 /** Join the job of op's activity, or start one. */

@@ -59,9 +59,10 @@ static void open_it(struct activity_job *job)
 	char length[24];
 
 	(void)snprintf(length, sizeof(length), "%" PRIu64, job->done);
-	job_step(job, &lua_activity, 3,
+	job_step(job, &lua_activity, job->adopt != NULL ? 4 : 3,
 		 (const struct bytes[]){ BYTES("open"), BYTES(""),
-					 bytes_str(length) },
+					 bytes_str(length),
+					 bytes_str(job->list) },
 		 open_cb);
 }
 
@@ -89,21 +90,110 @@ static void open_cb(void *ctx, enum redis_outcome outcome,
 	job_end(job, told, "%s", message);
 }
 
+static struct bytes text_of(const redisReply *e)
+{
+	return e->type == REDIS_REPLY_STRING
+		       ? bytes_make(e->str, (size_t)e->len)
+		       : (struct bytes){ 0 };
+}
+
+/* No reply, or an error: whether the same may be asked once more. A page that
+ * was not read changed nothing. */
+static bool ask_again(struct activity_job *job, const redisReply *reply)
+{
+	struct bytes error = { 0 };
+
+	if (reply != NULL && reply->type == REDIS_REPLY_ERROR) {
+		error = bytes_make(reply->str, (size_t)reply->len);
+	}
+	return job_again(job, REDIS_NOT_EXECUTED, error);
+}
+
+static void look_cb(void *ctx, enum redis_outcome outcome,
+		    const redisReply *reply);
+
+/* The id may be that of a packet that was read before. */
+static void look(struct activity_job *job)
+{
+	char key[ID_MAX + 24], at[24];
+
+	(void)snprintf(key, sizeof(key), "rain:{%s}:packets", job->id);
+	(void)snprintf(at, sizeof(at), "-%" PRIu64, adopt_like(job->adopt));
+	redis_command(job->svc->deps.redis, 3,
+		      (const struct bytes[]){ BYTES("LINDEX"), bytes_str(key),
+					      bytes_str(at) },
+		      job->svc->deps.timeout_ms, look_cb, job);
+}
+
+static void look_cb(void *ctx, enum redis_outcome outcome,
+		    const redisReply *reply)
+{
+	struct activity_job *job = ctx;
+	char why[ADOPT_WHY];
+
+	if (outcome != REDIS_DONE) {
+		if (ask_again(job, reply)) {
+			look(job);
+		}
+		return;
+	}
+	job->tries = 0;
+	if (adopt_look(job->adopt, text_of(reply), why) == ADOPT_WRONG) {
+		job_end(job, RAIN__OUTCOME__CONFLICT, "%s", why);
+	} else if (!job_stopped(job)) {
+		read_page(job); /* again, from the packet in question on */
+	}
+}
+
+/* Check the next element. False if the job does not go on to the one behind it:
+ * it has ended, or reads elsewhere first. */
+static bool check_element(struct activity_job *job, struct bytes text)
+{
+	char why[256];
+
+	if (job->adopt == NULL) {
+		if (!is_packet(job, job->done, text, why, sizeof(why))) {
+			job_end(job, RAIN__OUTCOME__CONFLICT,
+				"packet %" PRIu64 " in Redis %s", job->done + 1,
+				why);
+			return false;
+		}
+		job->done++;
+		return true;
+	}
+	switch (adopt_next(job->adopt, text, why)) {
+	case ADOPT_GOOD:
+		job->done++;
+		return true;
+	case ADOPT_LOOK:
+		look(job);
+		return false;
+	default:
+		job_end(job, RAIN__OUTCOME__CONFLICT, "%s", why);
+		return false;
+	}
+}
+
+/* Every element was good. */
+static void all_checked(struct activity_job *job)
+{
+	char why[ADOPT_WHY];
+
+	if (job->adopt != NULL && !adopt_whole(job->adopt, job->list, why)) {
+		job_end(job, RAIN__OUTCOME__CONFLICT, "%s", why);
+		return;
+	}
+	open_it(job); /* against this length: one more is refused */
+}
+
 static void read_page_cb(void *ctx, enum redis_outcome outcome,
 			 const redisReply *reply)
 {
 	struct activity_job *job = ctx;
 	uint64_t count = job->view.plan.rule.count;
-	char why[256];
 
 	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY) {
-		struct bytes error = { 0 };
-
-		if (reply != NULL && reply->type == REDIS_REPLY_ERROR) {
-			error = bytes_make(reply->str, (size_t)reply->len);
-		}
-		/* A page that was not read changed nothing. */
-		if (job_again(job, REDIS_NOT_EXECUTED, error)) {
+		if (ask_again(job, reply)) {
 			read_page(job);
 		}
 		return;
@@ -111,16 +201,9 @@ static void read_page_cb(void *ctx, enum redis_outcome outcome,
 	job->tries = 0;
 	/* The tail of the list is the first packet. */
 	for (size_t i = (size_t)reply->elements; i > 0; i--) {
-		const redisReply *e = reply->element[i - 1];
-		struct bytes text = bytes_make(e->str, (size_t)e->len);
-
-		if (!is_packet(job, job->done, text, why, sizeof(why))) {
-			job_end(job, RAIN__OUTCOME__CONFLICT,
-				"packet %" PRIu64 " in Redis %s", job->done + 1,
-				why);
+		if (!check_element(job, text_of(reply->element[i - 1]))) {
 			return;
 		}
-		job->done++;
 	}
 	if (reply->elements == 0) {
 		job_end(job, RAIN__OUTCOME__CONFLICT,
@@ -128,7 +211,7 @@ static void read_page_cb(void *ctx, enum redis_outcome outcome,
 			" in the plan",
 			job->done, count);
 	} else if (job->done == count) {
-		open_it(job); /* against this length: one more is refused */
+		all_checked(job);
 	} else if (!job_stopped(job)) {
 		read_page(job);
 	}
@@ -158,6 +241,9 @@ static void begin(struct activity_job *job)
 
 		op_wrong_state("open", job->view.state, message);
 		job_end(job, RAIN__OUTCOME__CONFLICT, "%s", message);
+	} else if (plan_is_adopted(&job->view.plan)) {
+		job->adopt = adopt_new(&job->view.plan.rule, UINT64_MAX);
+		read_page(job);
 	} else {
 		job_allocate(job);
 	}

@@ -137,7 +137,11 @@ static void start_loading_cb(void *ctx, enum redis_outcome outcome,
 		job->tries = 0;
 		op_told(job->svc, bytes_str(job->id), "loading",
 			RAIN__OUTCOME__DONE, "");
-		job_allocate(job);
+		if (plan_is_adopted(&job->view.plan)) {
+			finish_loading(job); /* somebody else has pushed */
+		} else {
+			job_allocate(job);
+		}
 	} else {
 		end_with_code(job, reply);
 	}

@@ -126,6 +126,7 @@ void view_parse(const redisReply *meta, struct activity_view *out)
 	text(meta, "commitment", out->commitment, sizeof(out->commitment));
 	text(meta, "incarnation", out->incarnation, sizeof(out->incarnation));
 	text(meta, "reason", out->reason, sizeof(out->reason));
+	text(meta, "list", out->list, sizeof(out->list));
 	if (!bytes_eq(view_field(meta, "schema"), BYTES("1"))) {
 		(void)snprintf(out->problem, sizeof(out->problem),
 			       "its schema in Redis is not 1");
@@ -273,6 +274,7 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	a->commitment = to_pb_str(v->commitment);
 	a->seed = to_pb_str(out->seed);
 	a->id_base = to_pb_str(out->id_base);
+	a->list = to_pb_str(v->list);
 	a->entropy = to_pb_str(v->entropy);
 	a->entropy_by = to_pb_str(v->entropy_by);
 	a->entropy_ms = v->entropy_ms;

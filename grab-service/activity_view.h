@@ -9,6 +9,8 @@
 
 #include "plan/tranche.h"
 
+#include "list_digest.h"
+
 enum { VIEW_REASON_MAX = 512 };
 
 /* A tranche after the first. */
@@ -32,7 +34,8 @@ struct activity_view {
 	char entropy_by[ID_MAX + 1];
 	int64_t entropy_ms;
 	char commitment[PLAN_COMMITMENT];
-	uint64_t id_base; /* id of the first packet */
+	uint64_t id_base;            /* id of the first packet */
+	char list[LIST_DIGEST_TEXT]; /* of an adopted list, "": not opened */
 	char incarnation[96];
 	char reason[VIEW_REASON_MAX];
 	uint64_t loaded;                            /* packets pushed so far */

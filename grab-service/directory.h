@@ -46,6 +46,7 @@ struct activity {
 	struct elsewhere elsewhere;
 	struct track *track;    /* the relay's, NULL if none */
 	struct roll *roll;      /* the relay's, NULL if there is none yet */
+	bool roll_awaited;      /* no claim is told before there is one */
 	uint64_t log_after_ms;  /* loop time: no refusal is logged before */
 	bool halting;           /* a halt is in flight */
 	uint64_t halt_after_ms; /* loop time: no halt is sent before */

@@ -4,8 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <openssl/evp.h>
+
 #include "base/check.h"
 #include "base/rand.h"
+
+#include "claim.h"
+#include "id_hash.h"
 
 /*
  * A tranche, and the next one. users[seq - first - 1] is a hash of the user, 0
@@ -19,8 +24,10 @@ struct roll {
 	uint64_t first; /* packets before it */
 	uint64_t count;
 	uint64_t id_base;
-	uint64_t key; /* of the hashes, random */
-	int64_t *amounts;
+	uint64_t key;       /* of the hashes, random */
+	int64_t *amounts;   /* NULL for an adopted list */
+	uint64_t *packets;  /* of an adopted list, see mark() */
+	uint8_t secret[16]; /* of the marks, random */
 	uint64_t *users;
 	uint32_t *index;
 	uint64_t mask; /* size of index - 1 */
@@ -32,19 +39,15 @@ static void no_users(struct roll *r)
 	r->index = xcalloc(r->mask + 1, sizeof *r->index);
 }
 
-struct roll *roll_new(const uint8_t seed[ALLOCATE_SEED],
-		      const struct allocate_rule *rule, uint64_t id_base)
+static struct roll *new_roll(uint64_t count)
 {
 	struct roll *r = xcalloc(1, sizeof *r);
 	uint64_t size = 4;
 
 	r->tranche = 1;
-	r->count = rule->count;
-	r->id_base = id_base;
+	r->count = count;
 	rand_bytes(&r->key, sizeof r->key);
-	r->amounts = xcalloc(r->count, sizeof *r->amounts);
-	allocate(seed, rule, r->amounts);
-	while (size < 2 * r->count) {
+	while (size < 2 * count) {
 		size *= 2;
 	}
 	r->mask = size - 1;
@@ -67,12 +70,56 @@ void roll_append(struct roll *r, struct roll *more)
 	}
 }
 
+struct roll *roll_new(const uint8_t seed[ALLOCATE_SEED],
+		      const struct allocate_rule *rule, uint64_t id_base)
+{
+	struct roll *r = new_roll(rule->count);
+
+	r->id_base = id_base;
+	r->amounts = xcalloc(r->count, sizeof *r->amounts);
+	allocate(seed, rule, r->amounts);
+	return r;
+}
+
+struct roll *roll_new_adopted(uint64_t count)
+{
+	struct roll *r = new_roll(count);
+
+	rand_bytes(r->secret, sizeof r->secret);
+	r->packets = xcalloc(count, sizeof *r->packets);
+	return r;
+}
+
+/* What is kept of a packet: 8 bytes of SHA-256. The secret is in it, or whoever
+ * edits Redis could look for a packet that has the mark of one of many. */
+static uint64_t mark(const struct roll *r, const struct packet *p)
+{
+	uint8_t input[sizeof r->secret + PACKET_TEXT_MAX];
+	uint8_t digest[32];
+	uint64_t out;
+	size_t n;
+
+	memcpy(input, r->secret, sizeof r->secret);
+	n = packet_format(p, (char *)input + sizeof r->secret);
+	check(EVP_Digest(input, sizeof r->secret + n, digest, NULL,
+			 EVP_sha256(), NULL) == 1);
+	memcpy(&out, digest, sizeof out);
+	return out;
+}
+
+void roll_add(struct roll *r, uint64_t seq, const struct packet *p)
+{
+	check(seq >= 1 && seq <= r->count);
+	r->packets[seq - 1] = mark(r, p);
+}
+
 void roll_free(struct roll *r)
 {
 	while (r != NULL) {
 		struct roll *next = r->next;
 
 		free(r->amounts);
+		free(r->packets);
 		free(r->users);
 		free(r->index);
 		free(r);
@@ -125,29 +172,6 @@ void roll_forget_users(struct roll *r)
 	}
 }
 
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 30;
-	x *= UINT64_C(0xbf58476d1ce4e5b9);
-	x ^= x >> 27;
-	x *= UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
-static uint64_t hash_user(const struct roll *r, struct bytes user)
-{
-	uint64_t h = mix(r->key + user.n);
-
-	for (size_t i = 0; i < user.n; i += 8) {
-		uint64_t word = 0;
-		size_t n = user.n - i < 8 ? user.n - i : 8;
-
-		memcpy(&word, user.p + i, n);
-		h = mix(h ^ word) + r->key;
-	}
-	return h != 0 ? h : 1;
-}
-
 /* Where the user is in the index, or would be. */
 static uint64_t slot_of(const struct roll *r, uint64_t user)
 {
@@ -172,9 +196,27 @@ static uint64_t seq_of(const struct roll *r, uint64_t user)
 	return 0;
 }
 
+static bool is_adopted(const struct roll *r, const struct roll_entry *e,
+		       char why[ROLL_WHY])
+{
+	const struct packet p = { .red_packet_id = e->red_packet_id,
+				  .amount_cents = e->amount_cents };
+	char is[AMOUNT_TEXT_MAX];
+
+	if (mark(r, &p) == r->packets[e->seq - r->first - 1]) {
+		return true;
+	}
+	(void)amount_format(e->amount_cents, is);
+	(void)snprintf(why, ROLL_WHY,
+		       "it is packet %.*s with %s, and another lay there when "
+		       "the list was opened",
+		       BYTES_FMT(e->red_packet_id), is);
+	return false;
+}
+
 bool roll_has_user(const struct roll *r, struct bytes user)
 {
-	return r != NULL && seq_of(r, hash_user(r, user)) != 0;
+	return r != NULL && seq_of(r, id_hash(r->key, user)) != 0;
 }
 
 /* The tranche that has the packet, or NULL. */
@@ -200,6 +242,9 @@ static bool is_planned(const struct roll *r, const struct roll_entry *e,
 			       " of tranche %" PRIu32 " in the plan",
 			       e->seq, e->tranche);
 		return false;
+	}
+	if (r->packets != NULL) {
+		return is_adopted(r, e, why);
 	}
 	place = e->seq - r->first - 1;
 	n = snprintf(id, sizeof id, "%" PRIu64, r->id_base + place);
@@ -227,7 +272,7 @@ bool roll_fits(struct roll *r, const struct roll_entry *e, char why[ROLL_WHY])
 	if (!is_planned(t, e, why)) {
 		return false;
 	}
-	user = hash_user(t, e->user);
+	user = id_hash(r->key, e->user);
 	place = e->seq - t->first - 1;
 	if (t->users[place] == user) {
 		return true;

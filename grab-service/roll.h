@@ -7,6 +7,10 @@
  * before a user is told it and before it is published: the claim with seq n is
  * packet n of the plan, it has one user, and the user has no other.
  *
+ * The packets of an adopted list can't be recomputed: they are read again, and
+ * must have the digest that they had when they were opened. Until they are
+ * read, no claim is told (it is PENDING) and none is published.
+ *
  * The relay makes the roll of each activity that it looks after; without one,
  * nothing is compared. Costs up to 32 bytes a packet. It grows with each
  * tranche that is announced. A reply of Redis that is of a later revision than
@@ -22,6 +26,7 @@ struct activity;
 struct answer;
 struct claim;
 struct grab_env;
+struct packet;
 struct roll;
 struct track;
 struct verdict;
@@ -41,6 +46,10 @@ struct roll_entry {
  * until it is appended. Recomputes the amounts: not for a loop's thread. */
 struct roll *roll_new(const uint8_t seed[ALLOCATE_SEED],
 		      const struct allocate_rule *rule, uint64_t id_base);
+/** The roll of an adopted list, to be filled packet by packet. */
+struct roll *roll_new_adopted(uint64_t count);
+/** Packet seq, from 1, of a roll that is made so. */
+void roll_add(struct roll *r, uint64_t seq, const struct packet *p);
 /** Let more, which may be several and has no users yet, be the next tranche of
  * r, which owns it then. */
 void roll_append(struct roll *r, struct roll *more);

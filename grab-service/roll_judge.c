@@ -77,6 +77,10 @@ void roll_judge(struct grab_env *env, struct activity *a, uint64_t seq,
 		without_claim(env, a, v, answer);
 		return;
 	}
+	if (a->roll_awaited) {
+		*answer = answer_unproven(v);
+		return;
+	}
 	if (judge(env, a, &e, v->revision)) {
 		activity_saw_claim(a, seq, v->user);
 	} else {

@@ -1,6 +1,7 @@
 /*
  * Making the roll of an activity: read the plan from Redis, hold it against
- * its commitment, recompute the amounts on a thread of libuv's pool.
+ * its commitment, recompute the amounts on a thread of libuv's pool; or, if the
+ * list was adopted, read it again.
  */
 #include "roll.h"
 
@@ -12,6 +13,7 @@
 
 #include "activity_view.h"
 #include "halt.h"
+#include "roll_read.h"
 #include "track.h"
 
 enum {
@@ -62,27 +64,36 @@ static void make(uv_work_t *work)
 	}
 }
 
-/* All that is announced is in the roll. */
+/* All that is announced is in the roll: from now on claims are held against
+ * it. */
 static void complete(struct track *t, uint64_t revision)
 {
 	roll_as_of(t->activity->roll, revision);
+	t->activity->roll_awaited = false;
 	t->unproven = false;
+	t->foreign = false;
 	finish(t, revision >= t->revision ? 0 : AGAIN_MS);
+}
+
+/* more are the tranches after the first `known`. */
+static void made(struct track *t, struct roll *more, size_t known,
+		 uint64_t revision)
+{
+	check(roll_tranches(t->activity->roll) == known);
+	if (known == 0) {
+		t->activity->roll = more;
+	} else {
+		roll_append(t->activity->roll, more);
+	}
+	complete(t, revision);
 }
 
 static void made_cb(uv_work_t *work, int status)
 {
 	struct loading *l = work->data;
-	struct track *t = l->track;
 
 	check(status == 0); /* nobody cancels it */
-	check(roll_tranches(t->activity->roll) == l->known);
-	if (l->known == 0) {
-		t->activity->roll = l->roll;
-	} else {
-		roll_append(t->activity->roll, l->roll);
-	}
-	complete(t, l->view.revision);
+	made(l->track, l->roll, l->known, l->view.revision);
 	free(l);
 }
 
@@ -90,12 +101,13 @@ static void made_cb(uv_work_t *work, int status)
  * more is given out, and what was is published as it stands. */
 static void unproven(struct track *t, const char *why)
 {
-	if (!t->unproven) {
+	if (!t->unproven && !t->foreign) {
 		log_error("claims are not held against the plan",
 			  log_str("activity", t->activity->id),
 			  log_str("why", why));
 	}
 	t->unproven = true;
+	t->activity->roll_awaited = false;
 	if (t->state == RAIN__STATE__OPEN ||
 	    t->state == RAIN__STATE__STATE_PAUSED) {
 		halt_evidence(t->relay->env, t->activity, why);
@@ -112,6 +124,63 @@ static uint64_t missing(const struct activity_view *v, size_t known)
 		sum += v->topups[i].tranche.rule.count;
 	}
 	return sum;
+}
+
+/* Some element of an adopted list is not what it was, and nobody can say which:
+ * no claim is told or published until it is put back, or until a person closes
+ * the activity with what there is. */
+static void foreign(struct track *t, const char *why)
+{
+	bool wait = t->state == RAIN__STATE__OPEN ||
+		    t->state == RAIN__STATE__STATE_PAUSED ||
+		    t->state == RAIN__STATE__HALTED;
+
+	unproven(t, why);
+	t->foreign = true;
+	t->unproven = !wait;
+	t->activity->roll_awaited = wait;
+}
+
+static void give_back(struct track *t, uint64_t packets)
+{
+	check(t->relay->roll_packets >= packets);
+	t->relay->roll_packets -= packets;
+}
+
+struct adopting {
+	struct track *track; /* track->rolling keeps it */
+	uint64_t packets;
+	uint64_t revision;
+};
+
+static void adopted_cb(void *ctx, enum roll_read_end end, struct roll *r,
+		       const char *why)
+{
+	struct adopting *a = ctx;
+	struct track *t = a->track;
+
+	if (end == ROLL_READ) {
+		made(t, r, 0, a->revision);
+	} else {
+		give_back(t, a->packets);
+		if (end == ROLL_FOREIGN) {
+			foreign(t, why);
+		} else {
+			finish(t, AGAIN_MS);
+		}
+	}
+	free(a);
+}
+
+static void read_adopted(struct track *t, const struct activity_view *view)
+{
+	struct adopting *a = xmalloc(sizeof *a);
+
+	*a = (struct adopting){ t, view->plan.rule.count, view->revision };
+	t->activity->roll_awaited = !t->unproven;
+	roll_read(t->relay->redis, view,
+		  (uint64_t)t->relay->env->options->redis_timeout_ms,
+		  &t->relay->abandoned, adopted_cb, a);
 }
 
 static bool has_room(const struct track *t, uint64_t count)
@@ -152,6 +221,11 @@ static void view_read_cb(void *ctx, const struct activity_view *view,
 		unproven(t, "a tranche that was announced is gone");
 		return;
 	}
+	t->adopted = plan_is_adopted(&view->plan);
+	if (t->adopted && view->state == RAIN__STATE__LOADED) {
+		finish(t, AGAIN_MS); /* nothing was opened yet */
+		return;
+	}
 	if (!has_room(t, missing(view, known))) {
 		if (!t->unproven) {
 			log_warn("no room for the plan: its claims are "
@@ -159,10 +233,15 @@ static void view_read_cb(void *ctx, const struct activity_view *view,
 				 log_str("activity", t->activity->id));
 		}
 		t->unproven = true;
+		t->activity->roll_awaited = false;
 		finish(t, UNPROVEN_MS);
 		return;
 	}
 	t->relay->roll_packets += missing(view, known);
+	if (t->adopted) {
+		read_adopted(t, view);
+		return;
+	}
 	l = xcalloc(1, sizeof *l);
 	l->track = t;
 	l->view = *view;
@@ -176,6 +255,8 @@ static bool needed(const struct track *t)
 {
 	switch (t->state) {
 	case RAIN__STATE__LOADED:
+		/* What a seed makes may be made before it is needed. */
+		return !t->adopted;
 	case RAIN__STATE__OPEN:
 	case RAIN__STATE__STATE_PAUSED:
 	case RAIN__STATE__HALTED:
@@ -216,12 +297,15 @@ void roll_drop(struct track *t)
 
 	check(!t->rolling);
 	if (r != NULL) {
-		check(t->relay->roll_packets >= roll_packets(r));
-		t->relay->roll_packets -= roll_packets(r);
+		give_back(t, roll_packets(r));
 		t->activity->roll = NULL;
 		roll_free(r);
 	}
+	t->activity->roll_awaited = false;
 	t->unproven = false;
+	t->foreign = false;
+	/* LOADED, the same plan is there until it is cancelled. */
+	t->adopted = t->adopted && t->state == RAIN__STATE__LOADED;
 }
 
 bool roll_settled(const struct track *t)

@@ -98,6 +98,8 @@ struct track {
 	struct fence fence;
 	bool rolling;         /* its roll is being made */
 	bool unproven;        /* there can be none */
+	bool adopted;         /* its packets were made by somebody else */
+	bool foreign;         /* and are not those that were opened */
 	uint64_t roll_due_ms; /* loop time: none is made before */
 };
 

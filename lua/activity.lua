@@ -54,6 +54,10 @@ function steps.entropy()
 	if state ~= 'CREATED' then
 		return wrong_state()
 	end
+	if meta.algorithm == 'adopted' then
+		return head('DIFFERENT', 'has packets that are not made of a seed: ' ..
+			'entropy would change nothing')
+	end
 	if meta.entropy then
 		return head('DIFFERENT', 'has other entropy already')
 	end
@@ -72,9 +76,12 @@ function steps.loaded()
 	if state ~= 'LOADING' then
 		return wrong_state()
 	end
-	local count = meta.count
-	if call('LLEN', PACKETS) ~= tonumber(count) or
-		call('LLEN', CLAIMS) ~= 0 or call('HLEN', USERS) ~= 0 then
+	local count, length = meta.count, call('LLEN', PACKETS)
+	if length ~= tonumber(count) then
+		return head('COUNTS', 'there are ' .. length ..
+			' packets in Redis, and ' .. count .. ' in the plan')
+	end
+	if call('LLEN', CLAIMS) ~= 0 or call('HLEN', USERS) ~= 0 then
 		return wrong_counts()
 	end
 	if ARGV[3] ~= meta.total_cents then
@@ -96,8 +103,11 @@ function steps.open()
 	if call('LLEN', PACKETS) ~= tonumber(ARGV[3]) or not counts_hold() then
 		return wrong_counts()
 	end
-	return change('OPEN', { 'reason', '', 'opened_ms', now }, 'opened',
-		'packets', meta.packets)
+	local fields = { 'reason', '', 'opened_ms', now }
+	if ARGV[4] then
+		fields[5], fields[6] = 'list', ARGV[4]
+	end
+	return change('OPEN', fields, 'opened', 'packets', meta.packets)
 end
 
 function steps.pause()
@@ -320,7 +330,9 @@ local function create()
 		return head('DIFFERENT', 'exists with another plan')
 	end
 	for _, key in ipairs({ PACKETS, USERS, CLAIMS, EVENTS, RELAY }) do
-		if call('TYPE', key).ok ~= 'none' then
+		local found = call('TYPE', key).ok
+		if found ~= 'none' and not (key == PACKETS and found == 'list' and
+			meta.algorithm == 'adopted') then
 			return head('DIFFERENT', key .. ' exists, but no activity')
 		end
 	end

@@ -34,6 +34,8 @@ local function refused(packets, cents)
 		return 'STATE', 'topup is not possible in state ' .. state
 	elseif ends > 0 and now >= ends then
 		return 'STATE', 'topup is not possible: its end is past'
+	elseif meta.algorithm == 'adopted' then
+		return 'DIFFERENT', 'has an adopted list: nothing can be added to it'
 	elseif meta.topup then
 		return 'STATE', 'has tranche ' .. meta.topup .. ' still to load: ' ..
 			'ask for that top-up again first'

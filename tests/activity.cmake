@@ -7,7 +7,7 @@ c_test(allocate_many unit TIMEOUT 300
   SOURCES unit/test_allocate_many.c lib/random_rule.c LIBS plan)
 c_test(allocate_fair unit TIMEOUT 300
   SOURCES unit/test_allocate_fair.c LIBS plan m)
-foreach(name create entropy load lost split state topup)
+foreach(name adopt create entropy load lost split state topup)
   c_test(activity_${name} integration
     SOURCES integration/test_activity_${name}.c lib/activity_rig.c
             lib/cut_proxy.c lib/fake_ledger.c lib/lua_run.c lib/redis_server.c lib/turns.c

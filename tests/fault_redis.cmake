@@ -3,7 +3,7 @@
 c_test(stranger integration
   SOURCES integration/test_stranger.c lib/stranger_changes.c ${grab_rig}
   LIBS grab_core)
-foreach(name edited grab_rights grab_end failover)
+foreach(name adopted edited grab_rights grab_end failover)
   c_test(${name} integration
     SOURCES integration/test_${name}.c ${grab_rig} LIBS grab_core)
 endforeach()

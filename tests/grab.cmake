@@ -2,6 +2,7 @@
 c_test(batch unit SOURCES unit/test_batch.c LIBS grab_core)
 c_test(event_text unit SOURCES unit/test_event_text.c LIBS grab_core)
 c_test(grab_decisions unit SOURCES unit/test_grab_decisions.c LIBS grab_core)
+c_test(adopt unit SOURCES unit/test_adopt.c LIBS grab_core)
 c_test(roll unit SOURCES unit/test_roll.c LIBS grab_core)
 set(grab_rig lib/grab_rig.c lib/fake_ledger.c lib/lua_run.c
     lib/redis_server.c lib/turns.c)

@@ -138,6 +138,7 @@ void allocate(const uint8_t seed[ALLOCATE_SEED],
 	char why[ALLOCATE_WHY];
 	struct numbers n;
 
+	check(rule->algorithm != ALLOCATE_ADOPTED);
 	check(allocate_possible(rule, why));
 	numbers_init(&n, seed);
 	switch (rule->algorithm) {

@@ -28,7 +28,9 @@ enum allocate_algorithm {
 	ALLOCATE_TIERS,       /* so many of each amount */
 	ALLOCATE_UNIFORM,     /* anything of what is left: most for a few */
 	ALLOCATE_NORMAL,      /* most near the mean */
-	ALLOCATE_ALGORITHMS
+	ALLOCATE_ALGORITHMS,  /* so many of them split */
+	/* No split: somebody else has made the packets. */
+	ALLOCATE_ADOPTED = ALLOCATE_ALGORITHMS
 };
 
 struct allocate_tier {
@@ -47,7 +49,8 @@ struct allocate_rule {
 };
 
 /** All names, for people: "double_mean, line_cut, …". */
-#define ALLOCATE_NAMES "double_mean, line_cut, equal, tiers, uniform or normal"
+#define ALLOCATE_NAMES \
+	"double_mean, line_cut, equal, tiers, uniform, normal or adopted"
 
 /** The name of an algorithm, static. */
 const char *allocate_name(enum allocate_algorithm algorithm);
@@ -60,7 +63,8 @@ must_check bool allocate_by_name(struct bytes name,
 must_check bool allocate_possible(const struct allocate_rule *rule,
 				  char why[ALLOCATE_WHY]);
 
-/** Write rule->count amounts whose sum is the total; the rule is possible.
+/** Write rule->count amounts whose sum is the total; the rule is possible, and
+ * its algorithm not adopted: that has no amounts that could be computed.
  * Needs no memory beside them. Takes up to 0.05 s for a million, three times as
  * long where it sorts (line_cut): not for a loop's thread. */
 void allocate(const uint8_t seed[ALLOCATE_SEED],

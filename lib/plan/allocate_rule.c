@@ -3,24 +3,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const names[ALLOCATE_ALGORITHMS] = {
+static const char *const names[ALLOCATE_ADOPTED + 1] = {
 	[ALLOCATE_DOUBLE_MEAN] = "double_mean",
 	[ALLOCATE_LINE_CUT] = "line_cut",
 	[ALLOCATE_EQUAL] = "equal",
 	[ALLOCATE_TIERS] = "tiers",
 	[ALLOCATE_UNIFORM] = "uniform",
 	[ALLOCATE_NORMAL] = "normal",
+	[ALLOCATE_ADOPTED] = "adopted",
 };
 
 const char *allocate_name(enum allocate_algorithm algorithm)
 {
-	check((unsigned)algorithm < ALLOCATE_ALGORITHMS);
+	check((unsigned)algorithm <= ALLOCATE_ADOPTED);
 	return names[algorithm];
 }
 
 bool allocate_by_name(struct bytes name, enum allocate_algorithm *out)
 {
-	for (int i = 0; i < ALLOCATE_ALGORITHMS; i++) {
+	for (int i = 0; i <= ALLOCATE_ADOPTED; i++) {
 		if (bytes_eq(name, bytes_str(names[i]))) {
 			*out = (enum allocate_algorithm)i;
 			return true;

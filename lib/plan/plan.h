@@ -50,6 +50,12 @@ struct plan {
 	int64_t release_ms; /* over which packets are released; 0: at once */
 };
 
+/** Whether the packets were made by somebody else. */
+static inline bool plan_is_adopted(const struct plan *p)
+{
+	return p->rule.algorithm == ALLOCATE_ADOPTED;
+}
+
 /* The only one in this version. */
 #define PLAN_ACK "redis"
 

@@ -30,6 +30,12 @@ bool tranche_make(struct bytes activity_id, uint32_t number,
 			       ALLOCATE_NAMES);
 		return false;
 	}
+	if (r->algorithm == ALLOCATE_ADOPTED) {
+		(void)snprintf(why, PLAN_WHY,
+			       "a tranche is made of a seed: none can be "
+			       "adopted");
+		return false;
+	}
 	if (message->n_tiers > ALLOCATE_TIERS_MAX) {
 		(void)snprintf(why, PLAN_WHY, "%zu tiers: 1 to %d are allowed",
 			       message->n_tiers, ALLOCATE_TIERS_MAX);
@@ -109,7 +115,8 @@ bool tranche_read(struct bytes text, struct tranche *out)
 	r->total_cents =
 		(int64_t)number(&rest, "total_cents", AMOUNT_MAX_CENTS);
 	r->count = number(&rest, "packets", ALLOCATE_COUNT_MAX);
-	if (!allocate_by_name(line(&rest, "algorithm"), &r->algorithm)) {
+	if (!allocate_by_name(line(&rest, "algorithm"), &r->algorithm) ||
+	    r->algorithm == ALLOCATE_ADOPTED) {
 		return false;
 	}
 	r->min_cents = (int64_t)number(&rest, "min_cents", AMOUNT_MAX_CENTS);

@@ -93,7 +93,7 @@ static void keep_plan(const Rain__Plan *m)
 		check(text[i] == '\n' || (uint8_t)text[i] >= ' ');
 	}
 	check(lines == 13);
-	if (plan.rule.count <= COUNT_MAX) {
+	if (plan.rule.count <= COUNT_MAX && !plan_is_adopted(&plan)) {
 		split(&plan.rule);
 	}
 }

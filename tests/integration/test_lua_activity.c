@@ -280,3 +280,38 @@ Test(lua_activity, paused_with_a_packet_missing_stays_paused)
 	EXPECT("OK", &s, &lua_activity, "a", "close", "", "");
 	cr_assert_str_eq(lua_meta(&s, "a", "final_left"), "2");
 }
+
+/* No other key may be there, and no other plan takes it. */
+Test(lua_activity, a_list_that_is_there_is_adopted)
+{
+	const char *fields[] = { "create",   "",      "plan",        "p",
+				 "title",    "t",     "sponsor",     "s",
+				 "currency", "CNY",   "total_cents", "2",
+				 "count",    "2",     "commitment",  "c",
+				 "start_ms", "0",     "end_ms",      "0",
+				 "ack",      "redis", "algorithm",   "equal",
+				 NULL };
+
+	redis_server_ask(&s, "RPUSH rain:{a}:packets x y");
+	lua_run(&s, &lua_activity, "a", fields);
+	cr_assert_str_eq(reply.at[1], "DIFFERENT");
+	fields[23] = "adopted";
+	redis_server_ask(&s, "LPUSH rain:{a}:claims x");
+	lua_run(&s, &lua_activity, "a", fields);
+	cr_assert_str_eq(reply.at[1], "DIFFERENT");
+	redis_server_ask(&s, "DEL rain:{a}:claims");
+	lua_run(&s, &lua_activity, "a", fields);
+	cr_assert_str_eq(reply.at[1], "OK", "%s", reply.at[5]);
+	EXPECT("DIFFERENT", &s, &lua_activity, "a", "entropy", "", "00", "me");
+	cr_assert_str_eq(lua_meta(&s, "a", "entropy"), "(nil)");
+	EXPECT("OK", &s, &lua_activity, "a", "loading", "");
+	redis_server_ask(&s, "RPOP rain:{a}:packets");
+	EXPECT("COUNTS", &s, &lua_activity, "a", "loaded", "", "2");
+	cr_assert_str_eq(reply.at[5],
+			 "there are 1 packets in Redis, and 2 in the plan");
+	redis_server_ask(&s, "RPUSH rain:{a}:packets y");
+	EXPECT("OK", &s, &lua_activity, "a", "loaded", "", "2");
+	EXPECT("OK", &s, &lua_activity, "a", "open", "", "2", "d1");
+	cr_assert_str_eq(lua_meta(&s, "a", "list"), "d1");
+	expect_event("{\"type\":\"opened\"", "\"packets\":\"2\"}");
+}

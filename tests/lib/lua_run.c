@@ -85,31 +85,62 @@ static void commit(const char *plan, char hex[65])
 	hex_encode(digest, sizeof(digest), hex);
 }
 
-void lua_create(struct redis_server *s, const char *id, int count,
-		long long start_ms, long long end_ms)
+/* What differs between the plans of tests. */
+struct split {
+	const char *algorithm;
+	const char *min_cents;
+	const char *max_cents;
+	long long total_cents;
+};
+
+static void create(struct redis_server *s, const char *id, int count,
+		   const struct split *split, long long start_ms,
+		   long long end_ms)
 {
 	char n[24], cents[24], start[24], end[24], plan[512], commitment[65];
 
 	(void)snprintf(n, sizeof(n), "%d", count);
-	(void)snprintf(cents, sizeof(cents), "%d00", count);
+	(void)snprintf(cents, sizeof(cents), "%lld", split->total_cents);
 	(void)snprintf(start, sizeof(start), "%lld", start_ms);
 	(void)snprintf(end, sizeof(end), "%lld", end_ms);
 	(void)snprintf(plan, sizeof(plan),
 		       "activity_id=%s\ntitle=quiz \"night\"\nsponsor=s\n"
 		       "currency=CNY\ntotal_cents=%s\npackets=%d\n"
-		       "algorithm=double_mean\nmin_cents=100\nmax_cents=100\n"
+		       "algorithm=%s\nmin_cents=%s\nmax_cents=%s\n"
 		       "start_ms=%lld\nend_ms=%lld\nack=redis\nkeep_days=0\n",
-		       id, cents, count, start_ms, end_ms);
+		       id, cents, count, split->algorithm, split->min_cents,
+		       split->max_cents, start_ms, end_ms);
 	commit(plan, commitment);
 	EXPECT("OK", s, &lua_activity, id, "create", "", "plan", plan, "title",
 	       "quiz \"night\"", "sponsor", "s", "currency", "CNY",
-	       "total_cents", cents, "count", n, "algorithm", "double_mean",
-	       "min_cents", "100", "max_cents", "100", "start_ms", start,
-	       "end_ms", end, "ack", "redis", "keep_days", "0", "id_base",
-	       "1000", "seed",
+	       "total_cents", cents, "count", n, "algorithm", split->algorithm,
+	       "min_cents", split->min_cents, "max_cents", split->max_cents,
+	       "start_ms", start, "end_ms", end, "ack", "redis", "keep_days",
+	       "0", "id_base", "1000", "seed",
 	       "00000000000000000000000000000000"
 	       "00000000000000000000000000000000",
 	       "commitment", commitment);
+}
+
+void lua_create(struct redis_server *s, const char *id, int count,
+		long long start_ms, long long end_ms)
+{
+	const struct split split = { "double_mean", "100", "100",
+				     count * 100LL };
+
+	create(s, id, count, &split, start_ms, end_ms);
+}
+
+void lua_adopt(struct redis_server *s, const char *id, int count,
+	       long long total_cents)
+{
+	const struct split split = { "adopted", "1", "0", total_cents };
+	char cents[24];
+
+	create(s, id, count, &split, 0, 0);
+	(void)snprintf(cents, sizeof(cents), "%lld", total_cents);
+	EXPECT("OK", s, &lua_activity, id, "loading", "");
+	EXPECT("OK", s, &lua_activity, id, "loaded", "", cents);
 }
 
 static void push_chunk(struct redis_server *s, const char *id, int from,

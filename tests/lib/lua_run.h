@@ -51,6 +51,11 @@ void lua_open(struct redis_server *s, const char *id, int count);
 void lua_open_until(struct redis_server *s, const char *id, int count,
 		    long long end_ms);
 
+/** Create activity id with a plan that adopts the count packets that lie in its
+ * list; leave it LOADED. */
+void lua_adopt(struct redis_server *s, const char *id, int count,
+	       long long total_cents);
+
 /** Read a field of meta, "(nil)" if there is none; until the next question. */
 const char *lua_meta(struct redis_server *s, const char *id, const char *field);
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <openssl/evp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -328,4 +329,15 @@ Test(allocate, a_refusal_names_the_numbers)
 		cr_expect(!allocate_possible(&cases[i].rule, why));
 		cr_expect(strstr(why, cases[i].number) != NULL, "%s", why);
 	}
+}
+
+/* Nobody is given packets that were guessed. */
+Test(allocate, an_adopted_list_is_not_computed, .signal = SIGABRT)
+{
+	static const uint8_t seed[ALLOCATE_SEED];
+	struct allocate_rule rule = RULE(100, 1, 1, 0);
+	int64_t amount;
+
+	rule.algorithm = ALLOCATE_ADOPTED;
+	allocate(seed, &rule, &amount);
 }

@@ -104,6 +104,7 @@ Test(plan, what_is_wrong_is_named_with_what_is_allowed)
 	REFUSED(currency, to_pb_str("CNYX"), "three letters");
 	REFUSED(algorithm, to_pb_str("fair"), "double_mean");
 	REFUSED(algorithm, to_pb_str(""), "double_mean");
+	REFUSED(algorithm, to_pb_str("adopt"), "or adopted");
 	REFUSED(ack, to_pb_str("kafka"), "ack must be redis");
 	REFUSED(packets, 0, "1 to 10000000");
 	REFUSED(packets, 10001, "the total of 100.00");
@@ -178,4 +179,20 @@ Test(plan, where_two_plans_differ_is_named)
 	m = good();
 	m.title = to_pb_str("another");
 	differs(&m, "title differs");
+}
+
+Test(plan, an_adopted_list_has_a_plan_and_no_split)
+{
+	Rain__Plan m = good();
+	char why[PLAN_WHY], text[PLAN_TEXT_MAX];
+	struct plan p;
+
+	m.algorithm = to_pb_str("adopted");
+	cr_assert(plan_read(&m, &p, why), "%s", why);
+	cr_assert(plan_is_adopted(&p));
+	(void)plan_text(&p, text);
+	cr_assert(strstr(text, "\nalgorithm=adopted\n") != NULL, "%s", text);
+	m.algorithm = to_pb_str("equal");
+	cr_assert(plan_read(&m, &p, why), "%s", why);
+	cr_assert_not(plan_is_adopted(&p));
 }

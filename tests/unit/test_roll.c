@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#include "grab-service/claim.h"
 #include "grab-service/roll.h"
 
 enum { COUNT = 1000, BASE = 5000, CENTS = 100 };
@@ -181,4 +182,46 @@ Test(roll, without_one_everything_can_be)
 	cr_assert(roll_knows(NULL, 9, 9));
 	cr_assert_eq(roll_packets(NULL), 0);
 	roll_forget_users(NULL);
+}
+
+static struct packet adopted(uint64_t seq, char id[24])
+{
+	const size_t n = (size_t)snprintf(id, 24, "x%llu",
+					  (unsigned long long)(seq * seq));
+
+	return (struct packet){ bytes_make(id, n), (int64_t)seq };
+}
+
+Test(roll, a_claim_of_an_adopted_list_is_what_lay_there)
+{
+	struct roll *list = roll_new_adopted(COUNT);
+	char id[24];
+
+	for (uint64_t seq = 1; seq <= COUNT; seq++) {
+		struct packet p = adopted(seq, id);
+
+		roll_add(list, seq, &p);
+	}
+	for (uint64_t seq = COUNT; seq >= 1; seq--) {
+		char user[16];
+		struct packet p = adopted(seq, id);
+		struct roll_entry e = { seq, p.red_packet_id, p.amount_cents, 1,
+					BYTES("thief") };
+
+		e.amount_cents++;
+		cr_assert_not(roll_fits(list, &e, why));
+		e.amount_cents--;
+		e.red_packet_id = BYTES("x0");
+		cr_assert_not(roll_fits(list, &e, why));
+		e.red_packet_id = p.red_packet_id;
+		(void)snprintf(user, sizeof user, "u%u", (unsigned)seq);
+		e.user = bytes_str(user);
+		cr_assert(roll_fits(list, &e, why), "%s", why);
+		e.seq = seq % COUNT + 1;
+		e.user = BYTES("thief");
+		cr_assert_not(roll_fits(list, &e, why), "another's place");
+	}
+	cr_assert_str_eq(why, "it is packet x1 with 0.01, and another lay "
+			      "there when the list was opened");
+	roll_free(list);
 }

@@ -126,6 +126,8 @@ Test(tranche, what_cannot_be_kept_is_refused)
 	p = plan();
 	p.algorithm = to_pb_str("best");
 	refused(2, &p, "algorithm must be");
+	p.algorithm = to_pb_str("adopted");
+	refused(2, &p, "none can be adopted");
 	p = plan();
 	p.packets = 0;
 	refused(2, &p, "packets");
