@@ -218,6 +218,14 @@ Test(lua_topup, only_while_people_may_grab)
 	said("its end is past");
 }
 
+Test(lua_topup, nothing_is_added_to_an_adopted_list)
+{
+	lua_open(&s, "a", 1);
+	redis_server_ask(&s, "HSET rain:{a}:meta algorithm adopted");
+	announce("DIFFERENT", "2", 2);
+	said("has an adopted list: nothing can be added to it");
+}
+
 Test(lua_topup, halted_and_paused_in_between)
 {
 	lua_open(&s, "a", 1);
