@@ -7,7 +7,8 @@ usage: verify.py vectors FILE              all vectors of FILE
                                            `rainctl --json activity show`
                                            says, and the SQLite ledger
 
-exit 0: all as it must be, 1: differences, each in a line, 2: bad input
+exit 0: all as it must be (credits may still be coming, and are counted),
+1: differences, each in a line, 2: bad input, or the ledger lags: try again
 """
 import datetime
 import hashlib
@@ -163,8 +164,11 @@ def read_show(path):
     """(show, seed, entropy, plan, id_base) of what activity show said."""
     try:
         show = json.loads(read_text(path))
-        return (show, seed_of(show), entropy_of(show), plan_of(show),
-                int(show["id_base"]))
+        found = (show, seed_of(show), entropy_of(show), plan_of(show),
+                 int(show["id_base"]))
+        if not isinstance(show["state"], str):
+            raise ValueError(f"the state {show['state']!r} is no text")
+        return found
     except KeyError as e:
         raise BadInput(f"{path} has no {e}: it must be what `rainctl --json "
                        "activity show` prints") from e
@@ -173,7 +177,8 @@ def read_show(path):
 
 
 class Ledger:
-    """What the ledger says of one activity."""
+    """What the ledger says of one activity. It may be a copy, whose database
+    refuses nothing: no row is taken for the only one of its kind."""
 
     def __init__(self, path, activity_id):
         if not pathlib.Path(path).is_file():
@@ -189,12 +194,22 @@ class Ledger:
             if self.info is None:
                 raise BadInput(f"{path} does not know {activity_id}")
             activity = [self.info["activity"]]
-            # By seq: (packet id, cents).
-            self.credited = {
-                seq: (packet, cents) for seq, packet, cents in db.execute(
-                    "SELECT seq, red_packet_id, amount FROM"
-                    " red_packet_record WHERE activity = ? ORDER BY seq",
+            # (seq, packet id, cents, user)
+            self.credits = db.execute(
+                "SELECT seq, red_packet_id, amount, coalesce(owner,"
+                " 'of account ' || r.account) FROM red_packet_record r"
+                " LEFT JOIN account a ON a.account = r.account"
+                " WHERE r.activity = ? ORDER BY seq, record",
+                activity).fetchall()
+            # By seq: why it is not credited.
+            self.waiting = {
+                seq: f"parked ({reason})" for seq, reason in db.execute(
+                    "SELECT seq, reason FROM parked_claim WHERE activity = ?",
                     activity)}
+            self.waiting |= {
+                seq: f"held ({reason})" for seq, reason in db.execute(
+                    "SELECT seq, reason FROM conflict WHERE activity = ?"
+                    " AND transfer IS NOT NULL", activity)}
             self.changes = [(kind, detail) for kind, detail in db.execute(
                 "SELECT kind, detail FROM activity_change WHERE activity = ?"
                 " ORDER BY revision", activity)]
@@ -204,6 +219,26 @@ class Ledger:
 
     def details(self, kind):
         return [detail for k, detail in self.changes if k == kind]
+
+    def has(self, kind):
+        return any(k == kind for k, _ in self.changes)
+
+
+def check_ledger_has_heard(show, ledger):
+    """Of a ledger that is older than the activity nothing follows."""
+    again = "try again later, with a newer ledger if this is a copy"
+    if was_cancelled(show, ledger):
+        return
+    if not ledger.has("closed") or ledger.info["final_claims"] < 0:
+        raise BadInput(f"the ledger has not heard of the close yet: {again}")
+    if show["state"] == "SETTLED" and ledger.info["refund_ms"] == 0:
+        raise BadInput(f"{show['id']} is SETTLED, and the ledger has not "
+                       f"refunded what is left yet: {again}")
+
+
+def was_cancelled(show, ledger):
+    return show["state"] == "CANCELLED" or (
+        show["state"] == "SETTLED" and ledger.has("cancelled"))
 
 
 def plan_differences(ledger, plan):
@@ -233,26 +268,45 @@ def commitment_differences(show, ledger, seed, entropy, plan):
                f"not {entropy.hex() or 'none'}")
 
 
-def packet_differences(ledger, amounts, id_base, claims):
-    def told(packet, cents):
-        return f"packet {packet} of {amount_of(cents)}"
+def told(packet, cents):
+    return f"packet {packet} of {amount_of(cents)}"
 
-    for seq in sorted(ledger.credited.keys() | set(range(1, claims + 1))):
-        found = ledger.credited.get(seq)
-        if seq > len(amounts):
-            yield (f"seq {seq}: {told(*found)} was credited, but there are "
-                   f"only {len(amounts)} packets")
-            continue
-        if seq > claims:
-            yield (f"seq {seq}: {told(*found)} was credited, but the activity "
-                   f"was closed after {claims} claims")
-            continue
-        right = (str(id_base + seq - 1), amounts[seq - 1])
-        if found is None:
-            yield f"seq {seq}: {told(*right)} was claimed and not credited"
-        elif found != right:
-            yield (f"seq {seq}: {told(*found)} was credited, it must be "
-                   f"{told(*right)}")
+
+def twice_differences(ledger):
+    """A seq and a user have one packet."""
+    seqs, users = {}, {}
+    for seq, packet, cents, user in ledger.credits:
+        if seq in seqs:
+            yield (f"seq {seq} was credited twice: {told(*seqs[seq])}, and "
+                   f"{told(packet, cents)}")
+        elif user in users:
+            yield (f"user {user} was credited with two packets: seq "
+                   f"{users[user]} and {seq}")
+        seqs.setdefault(seq, (packet, cents))
+        users.setdefault(user, seq)
+
+
+def credit_differences(ledger, amounts, id_base, claims):
+    """Each credit is of a claim, and of the packet that it took."""
+    for seq, packet, cents, _ in ledger.credits:
+        found = told(packet, cents)
+        if not 1 <= seq <= len(amounts):
+            yield (f"seq {seq}: {found} was credited, but there are only "
+                   f"{len(amounts)} packets")
+        elif seq > claims:
+            yield (f"seq {seq}: {found} was credited, but there were only "
+                   f"{claims} claims")
+        elif (packet, cents) != (str(id_base + seq - 1), amounts[seq - 1]):
+            right = told(id_base + seq - 1, amounts[seq - 1])
+            yield f"seq {seq}: {found} was credited, it must be {right}"
+
+
+def missing_differences(ledger, amounts, id_base, missing):
+    for seq in missing:
+        right = told(id_base + seq - 1, amounts[seq - 1])
+        yield (f"seq {seq}: {right} was claimed and not credited" +
+               (f", it is {ledger.waiting[seq]}" if seq in ledger.waiting
+                else ""))
 
 
 def leftover_differences(ledger, leftover):
@@ -263,6 +317,18 @@ def leftover_differences(ledger, leftover):
                f"that are left it is {amount_of(leftover)}")
 
 
+def claims_of(show, ledger, packets):
+    """How many packets were taken."""
+    claims = ledger.info["final_claims"]
+    return 0 if was_cancelled(show, ledger) else min(claims, packets)
+
+
+def missing_of(ledger, claims):
+    """The claims that are not credited."""
+    credited = {seq for seq, *_ in ledger.credits}
+    return [seq for seq in range(1, claims + 1) if seq not in credited]
+
+
 def differences_of(show, seed, entropy, plan, id_base, ledger):
     yield from commitment_differences(show, ledger, seed, entropy, plan)
     yield from plan_differences(ledger, plan)
@@ -270,29 +336,38 @@ def differences_of(show, seed, entropy, plan, id_base, ledger):
     if amounts is None:
         yield "this plan has no split, so there were no packets"
         return
-    claims = ledger.info["final_claims"]
-    if claims < 0:
-        claims = max(ledger.credited, default=0)
-    claims = min(claims, len(amounts))
-    yield from packet_differences(ledger, amounts, id_base, claims)
+    if ledger.info["final_claims"] > len(amounts):
+        yield (f"the ledger heard of {ledger.info['final_claims']} claims, "
+               f"but there are only {len(amounts)} packets")
+    claims = claims_of(show, ledger, len(amounts))
+    yield from twice_differences(ledger)
+    yield from credit_differences(ledger, amounts, id_base, claims)
+    # Until then they may be on their way.
+    if show["state"] == "SETTLED":
+        yield from missing_differences(ledger, amounts, id_base,
+                                       missing_of(ledger, claims))
     yield from leftover_differences(ledger, sum(amounts[claims:]))
 
 
 def verify_run(show_path, ledger_path):
     show, seed, entropy, plan, id_base = read_show(show_path)
     ledger = Ledger(ledger_path, plan["activity_id"])
+    check_ledger_has_heard(show, ledger)
     differences = list(differences_of(show, seed, entropy, plan, id_base,
                                       ledger))
     for difference in differences:
         print(difference)
     wrong = len(differences)
-    packets, credited = plan["packets"], len(ledger.credited)
+    packets, credited = plan["packets"], len(ledger.credits)
     if wrong:
         print(f"{packets} packets recomputed, {wrong} "
               f"{'difference' if wrong == 1 else 'differences'}")
         return 1
+    claims = claims_of(show, ledger, packets)
+    missing = missing_of(ledger, claims)
     print(f"{packets} packets recomputed, {credited} credited as they must "
-          f"be, {packets - credited} left")
+          "be, " + (f"{len(missing)} not credited yet, " if missing else "") +
+          f"{packets - claims} left")
     return 0
 
 
