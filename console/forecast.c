@@ -176,6 +176,14 @@ bool forecast_sold_out(uint64_t packets, uint64_t audience, uint64_t taps,
 	return audience >= packets;
 }
 
+double forecast_last_free(uint64_t packets, uint64_t audience, double release)
+{
+	uint64_t taken = packets < audience ? packets : audience;
+
+	check(taken > 0);
+	return release * (double)(taken - 1) / (double)packets;
+}
+
 double forecast_win(uint64_t packets, uint64_t audience)
 {
 	check(audience > 0);

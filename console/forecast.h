@@ -99,6 +99,13 @@ int64_t forecast_rounder(int64_t x);
 must_check bool forecast_sold_out(uint64_t packets, uint64_t audience,
 				  uint64_t taps, double *seconds);
 
+/**
+ * Seconds after the start until the last packet is free that audience people
+ * can take, of packets that are released evenly over so many seconds: the first
+ * one is free at once, so the last one is before the time is over.
+ */
+double forecast_last_free(uint64_t packets, uint64_t audience, double release);
+
 /** How likely one of audience people gets a packet in the end. */
 double forecast_win(uint64_t packets, uint64_t audience);
 

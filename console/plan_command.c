@@ -99,28 +99,49 @@ static void draw(const struct allocate_rule *rule, struct forecast *f)
 	free(amounts);
 }
 
-/* An older picture of that name is replaced. */
-static bool write_plot(const struct plan_forecast *p, struct buf *why)
+/* At once, for what follows may take its time; with --json the report has it.
+ */
+static void tell_no_plot(struct ctl *ctl, const struct command *c,
+			 struct plan_forecast *p, struct buf *why)
+{
+	buf_printf(why, "--plot %s: %s", p->plot, strerror(errno));
+	p->plot_error = buf_live(why);
+	if (!ctl->json) {
+		(void)output_error(ctl, CTL_UNKNOWN, c->words, p->plot_error);
+	}
+}
+
+/* Closes out; false with errno. */
+static bool write_plot(const struct plan_forecast *p, FILE *out)
 {
 	struct buf svg;
 	struct bytes text;
-	FILE *out = fopen(p->plot, "w");
 	bool written;
 
-	if (out == NULL) {
-		buf_printf(why, "--plot %s: %s", p->plot, strerror(errno));
-		return false;
-	}
 	buf_init(&svg);
 	plan_svg(p, &svg);
 	text = buf_live(&svg);
 	written = fwrite(text.p, 1, text.n, out) == text.n;
-	written = fclose(out) == 0 && written;
-	if (!written) {
-		buf_printf(why, "--plot %s: %s", p->plot, strerror(errno));
-	}
 	buf_close(&svg);
-	return written;
+	return fclose(out) == 0 && written;
+}
+
+/* An older picture of that name is replaced. The figures are told without
+ * their picture too. */
+static int forecast_plan(struct ctl *ctl, const struct command *c,
+			 struct plan_forecast *p, struct buf *why)
+{
+	FILE *plot = p->plot != NULL ? fopen(p->plot, "w") : NULL;
+
+	if (p->plot != NULL && plot == NULL) {
+		tell_no_plot(ctl, c, p, why);
+	}
+	draw(&p->plan.rule, &p->forecast);
+	if (plot != NULL && !write_plot(p, plot)) {
+		tell_no_plot(ctl, c, p, why);
+	}
+	plan_report(ctl, p);
+	return p->plot_error.n == 0 ? CTL_OK : CTL_UNKNOWN;
 }
 
 int run_plan(struct ctl *ctl, const struct command *c,
@@ -130,25 +151,17 @@ int run_plan(struct ctl *ctl, const struct command *c,
 	int64_t now_ms = clock_wall_ms();
 	char note[PLAN_WHY];
 	struct buf why;
-	int rc = CTL_OK;
+	int rc;
 
 	buf_init(&why);
 	if (!take_arguments(c, a, &p, &why) ||
 	    !take_plan(a->values[0], now_ms, &p.plan, &why)) {
-		rc = CTL_USAGE;
+		rc = output_error(ctl, CTL_USAGE, c->words, buf_live(&why));
 	} else {
 		bool future = plan_is_future(&p.plan, now_ms, note);
 
 		p.note = future ? "" : note;
-		draw(&p.plan.rule, &p.forecast);
-		if (p.plot != NULL && !write_plot(&p, &why)) {
-			rc = CTL_UNKNOWN;
-		}
-	}
-	if (rc == CTL_OK) {
-		plan_report(ctl, &p);
-	} else {
-		output_error(ctl, rc, c->words, buf_live(&why));
+		rc = forecast_plan(ctl, c, &p, &why);
 	}
 	buf_close(&why);
 	return rc;

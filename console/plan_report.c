@@ -14,6 +14,10 @@ void plan_amount(double cents, char out[PLAN_AMOUNT_MAX])
 	bool whole = fabs(cents - round(cents)) < 0.005;
 	char digits[28];
 
+	if (cents > 0 && cents < 0.01) {
+		(void)snprintf(out, PLAN_AMOUNT_MAX, "less than 0.01");
+		return;
+	}
 	(void)snprintf(digits, sizeof digits, "%.*f",
 		       whole || cents >= 100 ? 2 : 4, cents / 100);
 	output_grouped(digits, out);
@@ -272,12 +276,13 @@ static void print_best(const struct forecast *f)
 
 bool plan_sold_out(const struct plan_forecast *p, double *seconds)
 {
-	double release = (double)p->plan.release_ms / 1e3;
-	bool all = forecast_sold_out(p->plan.rule.count, p->audience, p->taps,
-				     seconds);
+	uint64_t packets = p->plan.rule.count;
+	double free = forecast_last_free(packets, p->audience,
+					 (double)p->plan.release_ms / 1e3);
+	bool all = forecast_sold_out(packets, p->audience, p->taps, seconds);
 
-	if (all && *seconds < release) {
-		*seconds = release;
+	if (*seconds < free) {
+		*seconds = free;
 	}
 	return all;
 }
@@ -352,7 +357,7 @@ void plan_report(const struct ctl *ctl, const struct plan_forecast *p)
 	       "grabbed\n",
 	       "memory of Redis", size(packets * PLAN_PACKET_BYTES).s,
 	       size(plan_memory(packets, 0)).s);
-	if (p->plot != NULL) {
+	if (p->plot != NULL && p->plot_error.n == 0) {
 		printf("  %-20s%s\n", "picture", p->plot);
 	}
 }

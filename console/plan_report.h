@@ -11,18 +11,20 @@
 struct plan_forecast {
 	struct plan plan;
 	struct forecast forecast;
-	const char *note;  /* what create would say now; "" for nothing */
-	const char *plot;  /* the file of the picture, NULL: none */
-	uint64_t audience; /* people who tap, 0: not asked */
-	uint64_t taps;     /* a second, of all together */
-	bool taps_assumed; /* nobody said how many */
+	const char *note;        /* what create would say now; "" for nothing */
+	const char *plot;        /* the file of the picture, NULL: none */
+	struct bytes plot_error; /* why it could not be written, else empty */
+	uint64_t audience;       /* people who tap, 0: not asked */
+	uint64_t taps;           /* a second, of all together */
+	bool taps_assumed;       /* nobody said how many */
 };
 
 /* A figure that need not be whole cents. */
 enum { PLAN_AMOUNT_MAX = 40 };
 
 /** Write an amount of cents for people, "1,234.50"; below 1.00 a figure that is
- * no whole number of cents has two more places. */
+ * no whole number of cents has two more places. What would read as nothing and
+ * is not is "less than 0.01". */
 void plan_amount(double cents, char out[PLAN_AMOUNT_MAX]);
 
 /** Write a number for people, "1,234". */
@@ -35,8 +37,8 @@ bool plan_is_fixed(const struct plan *p);
  * split by double_mean, each at least 0.01". */
 void plan_sentence(const struct plan *p, struct buf *out);
 
-/** As forecast_sold_out(), for the audience of p; not before the last packet is
- * released. */
+/** As forecast_sold_out(), for the audience of p; not before the last packet
+ * that they can take is released. */
 must_check bool plan_sold_out(const struct plan_forecast *p, double *seconds);
 
 /** Print it all. */

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "console/plan_report.h"
+#include "proto/proto_util.h"
 
 /* As decimal text; two more places where it is no whole number of cents. */
 static json_t *amount(double cents)
@@ -8,6 +9,12 @@ static json_t *amount(double cents)
 	char text[40];
 	int n;
 
+	if (cents > 0 && cents < 0.01) {
+		/* Two places would say that there is nothing. */
+		n = snprintf(text, sizeof text, "%.14f", cents / 100);
+		check(n > 0 && (size_t)n < sizeof text);
+		return json_string(text);
+	}
 	if (fabs(cents - round(cents)) < 0.005) {
 		return output_cents((int64_t)llround(cents));
 	}
@@ -145,7 +152,10 @@ json_t *plan_report_json(const struct ctl *ctl, const struct plan_forecast *p)
 			    json_pack("{s:I,s:I}", "loaded", (json_int_t)loaded,
 				      "grabbed",
 				      (json_int_t)plan_memory(r->count, 0)));
-	if (p->plot != NULL) {
+	if (p->plot_error.n > 0) {
+		json_object_set_new(o, "error",
+				    output_text(to_pb(p->plot_error)));
+	} else if (p->plot != NULL) {
 		json_object_set_new(o, "plot", json_string(p->plot));
 	}
 	return o;

@@ -1,5 +1,7 @@
 #include "console/wrap.h"
 
+#include "base/check.h"
+
 static size_t length(uint8_t first)
 {
 	return first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
@@ -19,6 +21,7 @@ struct bytes wrap_line(struct bytes *rest, size_t columns)
 	size_t end = 0;   /* of what fits */
 	size_t blank = 0; /* the last one in it */
 
+	check(columns >= 2); /* else a wide character has no line */
 	drop_blanks(rest);
 	while (end < rest->n) {
 		size_t n = length(rest->p[end]);

@@ -62,8 +62,13 @@ void job_start(struct activity_op *op, const struct activity_job_kind *kind)
 	memcpy(job->id, op->id, sizeof(job->id));
 	LL_APPEND(job->ops, op);
 	HASH_ADD_STR(svc->jobs, id, job);
-	view_read(svc->deps.redis, bytes_str(job->id), svc->deps.timeout_ms,
-		  read_cb, job);
+	job_read(job);
+}
+
+void job_read(struct activity_job *job)
+{
+	view_read(job->svc->deps.redis, bytes_str(job->id),
+		  job->svc->deps.timeout_ms, read_cb, job);
 }
 
 void job_end(struct activity_job *job, Rain__Outcome outcome, const char *fmt,

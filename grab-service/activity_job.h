@@ -53,6 +53,10 @@ struct activity_job {
 /** Join the job of op's activity, or start one. */
 void job_start(struct activity_op *op, const struct activity_job_kind *kind);
 
+/** Read the activity, again if it has changed since, and begin: nothing may have
+ * been allocated yet. */
+void job_read(struct activity_job *job);
+
 /** Recompute the amounts on a thread of libuv's pool, then kind->allocated(). */
 void job_allocate(struct activity_job *job);
 

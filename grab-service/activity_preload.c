@@ -15,6 +15,10 @@ static void end_with_code(struct activity_job *job,
 	char message[OP_MESSAGE_MAX];
 	Rain__Outcome outcome = op_outcome(reply, message);
 
+	/* The operator asked for a preload, whichever step it was. */
+	if (reply->code == STEP_STATE) {
+		op_wrong_state("preload", reply->state, message);
+	}
 	job_end(job, outcome, "%s", message);
 }
 
@@ -61,6 +65,13 @@ static void push_chunk_cb(void *ctx, enum redis_outcome outcome,
 		if (job_again(job, outcome, error)) {
 			push_chunk(job);
 		}
+		return;
+	}
+	/* Another process has loaded it to the end meanwhile. */
+	if (reply->code == STEP_STATE && reply->state == RAIN__STATE__LOADED &&
+	    step_number(reply, 0, &length) &&
+	    (uint64_t)length == job->view.plan.rule.count) {
+		finish_loading(job);
 		return;
 	}
 	/* ORDER: a chunk whose reply was lost, or another process that loads
@@ -124,6 +135,15 @@ static void allocated(struct activity_job *job)
 
 static void start_loading(struct activity_job *job);
 
+/* Entropy was added since the activity was read, or another process has loaded
+ * it: what was read tells no more. */
+static bool changed_meanwhile(const struct step_reply *reply)
+{
+	return reply->code == STEP_REVISION ||
+	       (reply->code == STEP_STATE &&
+		reply->state == RAIN__STATE__LOADED);
+}
+
 static void start_loading_cb(void *ctx, enum redis_outcome outcome,
 			     const struct step_reply *reply, struct bytes error)
 {
@@ -142,6 +162,9 @@ static void start_loading_cb(void *ctx, enum redis_outcome outcome,
 		} else {
 			job_allocate(job);
 		}
+	} else if (changed_meanwhile(reply) && job->tries + 1 < JOB_TRIES) {
+		job->tries++;
+		job_read(job);
 	} else {
 		end_with_code(job, reply);
 	}

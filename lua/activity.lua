@@ -65,7 +65,22 @@ function steps.entropy()
 		'entropy_ms', now }, 'entropy', 'entropy', ARGV[3], 'by', ARGV[4])
 end
 
+-- The entropy that the newest two events have; CREATED has no more of them.
+local function entropy_on_record()
+	for _, text in ipairs(call('LRANGE', EVENTS, 0, 1)) do
+		if string.find(text, '{"type":"entropy",', 1, true) == 1 then
+			return string.match(text, '"entropy":"(%x+)"')
+		end
+	end
+end
+
 function steps.loading()
+	-- What nobody was told of must not choose the packets.
+	if (state == 'CREATED' or state == 'LOADING') and
+		entropy_on_record() ~= meta.entropy then
+		return head('DIFFERENT', 'has other entropy than its events: ' ..
+			'somebody else wrote into Redis, cancel it')
+	end
 	return move({ CREATED = true }, 'LOADING', nil)
 end
 

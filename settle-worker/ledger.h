@@ -101,6 +101,7 @@ struct ledger_totals {
 	char currency[8];
 	char title[1025];
 	char commitment[4 * 65 + 1]; /* 64 hex digits; else 65 characters */
+	char entropy[4 * 129 + 1];   /* 128 hex digits; else 129 characters */
 	char alarm[LEDGER_ALARM_MAX];
 	int64_t total_cents;
 	int64_t total_packets;

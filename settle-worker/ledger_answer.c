@@ -66,6 +66,8 @@ static void fill(Rain__TotalsReply *m, const struct ledger_totals *t)
 	m->created_ms = t->created_ms;
 	m->updated_ms = t->updated_ms;
 	m->commitment = to_pb_str(t->commitment);
+	m->entropy = to_pb_str(t->entropy);
+	m->cancelled = b->cancelled;
 }
 
 void ledger_answer_totals(struct dubbo_call *call,

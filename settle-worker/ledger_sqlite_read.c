@@ -43,7 +43,12 @@ enum read_statement {
 	"     AND seq > i.whole_seq"                                           \
 	"    UNION SELECT seq FROM conflict WHERE activity = i.activity"       \
 	"     AND seq > i.whole_seq)) END,"                                    \
-	" substr(commitment, 1, 65)"
+	" substr(commitment, 1, 65),"                                          \
+	" coalesce((SELECT substr(detail, 1,"                                  \
+	"    min(129, instr(detail || ' ', ' ') - 1))"                         \
+	"   FROM activity_change c"                                            \
+	"   WHERE c.activity = i.activity AND c.kind = 'entropy'"              \
+	"   ORDER BY c.revision LIMIT 1), '')"
 
 static const char *const texts[R_COUNT] = {
 	[R_BALANCE] = "SELECT balance, currency FROM account"
@@ -212,7 +217,8 @@ static void take_totals(const struct sql *q, int s, struct ledger_totals *t)
 	sql_copy(q, s, c++, t->alarm, sizeof t->alarm);
 	t->postings_cents = sql_int(q, s, c++);
 	t->seq_count = sql_int(q, s, c++);
-	sql_copy(q, s, c, t->commitment, sizeof t->commitment);
+	sql_copy(q, s, c++, t->commitment, sizeof t->commitment);
+	sql_copy(q, s, c, t->entropy, sizeof t->entropy);
 }
 
 static int totals(struct ledger_reader *base, struct bytes activity_id,

@@ -41,3 +41,16 @@ size_t amount_format(int64_t cents, char out[AMOUNT_TEXT_MAX])
 	check(n > 0 && n < AMOUNT_TEXT_MAX);
 	return (size_t)n;
 }
+
+struct amount_text amount_text(int64_t cents)
+{
+	/* The lowest has no positive one. */
+	uint64_t size = cents < 0 ? -(uint64_t)cents : (uint64_t)cents;
+	struct amount_text t;
+	int n = snprintf(t.text, sizeof(t.text), "%s%" PRIu64 ".%02u",
+			 cents < 0 ? "-" : "", size / 100,
+			 (unsigned)(size % 100));
+
+	check(n > 0 && n < AMOUNT_TEXT_MAX);
+	return t;
+}

@@ -22,4 +22,13 @@ must_check bool amount_parse(struct bytes text, int64_t *cents);
 /** Write 0 <= cents <= AMOUNT_MAX_CENTS with a NUL; returns its length. */
 size_t amount_format(int64_t cents, char out[AMOUNT_TEXT_MAX]);
 
+/* As a value, so that a sentence can have several. */
+struct amount_text {
+	char text[AMOUNT_TEXT_MAX];
+};
+
+/** Any number of cents as text, "-0.50": for sentences about what is wrong, so
+ * it needs not be an amount. */
+struct amount_text amount_text(int64_t cents);
+
 #endif

@@ -30,22 +30,6 @@ bool allocate_by_name(struct bytes name, enum allocate_algorithm *out)
 	return false;
 }
 
-/* Any number of cents as the amount that a plan would have. */
-struct money {
-	char text[32];
-};
-
-static struct money money(int64_t cents)
-{
-	uint64_t size = cents < 0 ? -(uint64_t)cents : (uint64_t)cents;
-	struct money m;
-
-	(void)snprintf(m.text, sizeof(m.text), "%s%" PRIu64 ".%02u",
-		       cents < 0 ? "-" : "", size / 100,
-		       (unsigned)(size % 100));
-	return m;
-}
-
 /* The bounds of one packet against each other and against the total. */
 static void check_bounds(const struct allocate_rule *rule,
 			 char why[ALLOCATE_WHY])
@@ -56,32 +40,32 @@ static void check_bounds(const struct allocate_rule *rule,
 	if (rule->min_cents < 1) {
 		(void)snprintf(why, ALLOCATE_WHY,
 			       "a minimum of %s: a packet has at least 0.01",
-			       money(rule->min_cents).text);
+			       amount_text(rule->min_cents).text);
 	} else if (rule->max_cents != 0 && rule->max_cents < rule->min_cents) {
 		(void)snprintf(why, ALLOCATE_WHY,
 			       "a maximum of %s is below the minimum of %s "
 			       "(0 means no maximum)",
-			       money(rule->max_cents).text,
-			       money(rule->min_cents).text);
+			       amount_text(rule->max_cents).text,
+			       amount_text(rule->min_cents).text);
 	} else if (rule->max_cents > AMOUNT_MAX_CENTS) {
 		(void)snprintf(why, ALLOCATE_WHY,
 			       "a maximum of %s: up to %s is allowed (0 means "
 			       "no maximum)",
-			       money(rule->max_cents).text,
-			       money(AMOUNT_MAX_CENTS).text);
+			       amount_text(rule->max_cents).text,
+			       amount_text(AMOUNT_MAX_CENTS).text);
 	} else if (rule->min_cents > total / count) {
 		(void)snprintf(why, ALLOCATE_WHY,
 			       "%" PRId64 " packets of at least %s need more "
 			       "than the total of %s",
-			       count, money(rule->min_cents).text,
-			       money(total).text);
+			       count, amount_text(rule->min_cents).text,
+			       amount_text(total).text);
 	} else if (rule->max_cents != 0 &&
 		   rule->max_cents < total / count + (total % count != 0)) {
 		(void)snprintf(why, ALLOCATE_WHY,
 			       "%" PRId64 " packets of at most %s hold less "
 			       "than the total of %s",
-			       count, money(rule->max_cents).text,
-			       money(total).text);
+			       count, amount_text(rule->max_cents).text,
+			       amount_text(total).text);
 	}
 }
 
@@ -97,13 +81,13 @@ static bool tier_fits(const struct allocate_rule *rule,
 		   t->amount_cents > AMOUNT_MAX_CENTS ||
 		   (rule->max_cents != 0 &&
 		    t->amount_cents > rule->max_cents)) {
-		(void)snprintf(why, ALLOCATE_WHY,
-			       "a tier of %s: %s to %s are allowed",
-			       money(t->amount_cents).text,
-			       money(rule->min_cents).text,
-			       money(rule->max_cents != 0 ? rule->max_cents
-							  : AMOUNT_MAX_CENTS)
-				       .text);
+		(void)snprintf(
+			why, ALLOCATE_WHY, "a tier of %s: %s to %s are allowed",
+			amount_text(t->amount_cents).text,
+			amount_text(rule->min_cents).text,
+			amount_text(rule->max_cents != 0 ? rule->max_cents
+							 : AMOUNT_MAX_CENTS)
+				.text);
 	}
 	return why[0] == '\0';
 }
@@ -132,7 +116,7 @@ static void check_tiers(const struct allocate_rule *rule,
 		    (AMOUNT_MAX_CENTS - cents) / (int64_t)t->count) {
 			(void)snprintf(why, ALLOCATE_WHY,
 				       "the tiers hold more than %s",
-				       money(AMOUNT_MAX_CENTS).text);
+				       amount_text(AMOUNT_MAX_CENTS).text);
 			return;
 		}
 		cents += t->amount_cents * (int64_t)t->count;
@@ -142,8 +126,8 @@ static void check_tiers(const struct allocate_rule *rule,
 			       "the tiers have %" PRIu64
 			       " packets with %s, the plan has %" PRIu64
 			       " with %s",
-			       count, money(cents).text, rule->count,
-			       money(rule->total_cents).text);
+			       count, amount_text(cents).text, rule->count,
+			       amount_text(rule->total_cents).text);
 	}
 }
 
@@ -158,8 +142,8 @@ bool allocate_possible(const struct allocate_rule *rule, char why[ALLOCATE_WHY])
 		   rule->total_cents > AMOUNT_MAX_CENTS) {
 		(void)snprintf(why, ALLOCATE_WHY,
 			       "a total of %s: 0.01 to %s are allowed",
-			       money(rule->total_cents).text,
-			       money(AMOUNT_MAX_CENTS).text);
+			       amount_text(rule->total_cents).text,
+			       amount_text(AMOUNT_MAX_CENTS).text);
 	} else {
 		check_bounds(rule, why);
 	}

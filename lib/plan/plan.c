@@ -179,15 +179,23 @@ bool plan_read(const Rain__Plan *message, struct plan *out, char why[PLAN_WHY])
 
 bool plan_is_future(const struct plan *p, int64_t now_ms, char why[PLAN_WHY])
 {
+	/* It is opened later than now. */
+	int64_t begins = p->start_ms > now_ms ? p->start_ms : now_ms;
+
 	why[0] = '\0';
 	if (p->end_ms != 0 && p->end_ms <= now_ms) {
 		(void)snprintf(why, PLAN_WHY,
 			       "end %s is past: it must be after %s (now), or "
 			       "none",
 			       moment(p->end_ms).text, moment(now_ms).text);
-		return false;
+	} else if (p->end_ms != 0 && p->release_ms > p->end_ms - begins) {
+		(void)snprintf(why, PLAN_WHY,
+			       "release is %" PRId64 " ms, and only %" PRId64
+			       " ms lie between %s and end",
+			       p->release_ms, p->end_ms - begins,
+			       begins == now_ms ? "now" : "start");
 	}
-	return true;
+	return why[0] == '\0';
 }
 
 static void differ(char why[PLAN_WHY], const char *what, const char *there,

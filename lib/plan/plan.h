@@ -8,9 +8,10 @@
  *   min_cents max_cents start_ms end_ms ack keep_days
  *
  * in this order; then tiers, if the algorithm is that: each as cents, x,
- * packets, a comma between two; then release_ms, if it is not 0. Numbers are decimal without superfluous zeros. No value has a
- * control character, so no two plans have the same text. The commitment is
- * SHA-256 over the 32 bytes of the seed and then this text, in lower-case hex.
+ * packets, a comma between two; then release_ms, if it is not 0. Numbers are
+ * decimal without superfluous zeros. No value has a control character, so no
+ * two plans have the same text. The commitment is SHA-256 over the 32 bytes of
+ * the seed and then this text, in lower-case hex.
  */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
@@ -64,7 +65,8 @@ static inline bool plan_is_adopted(const struct plan *p)
 must_check bool plan_read(const Rain__Plan *message, struct plan *out,
 			  char why[PLAN_WHY]);
 
-/** Whether an activity may be created with it now: its end is to come. */
+/** Whether an activity may be created with it now: its end is to come, and not
+ * before all packets can be released. Else why is a sentence. */
 must_check bool plan_is_future(const struct plan *p, int64_t now_ms,
 			       char why[PLAN_WHY]);
 

@@ -5,6 +5,7 @@ import fractions
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -171,11 +172,43 @@ def check_refusals(good):
     refused(2, "--taps 0: allowed: 1 to 1000000000", good, "--audience", 3,
             "--taps", 0)
     refused(2, "--taps needs --audience", good, "--taps", 3)
-    refused(3, "No such file", good, "--plot", folder / "nowhere" / "x.svg")
-    refused(3, "No space left", good, "--plot", "/dev/full")
     past = run(plan_file("past", ["total = 1", "end = 2020-01-01 00:00"]))
     expect(f"past: {past.stdout}", past.returncode == 0 and
            "create would refuse it now" in past.stdout)
+    endless = run(plan_file("endless", [
+        "total = 1", "packets = 9", "release = 20s", "end = +5"]))
+    expect(f"endless: {endless.stdout}", endless.returncode == 0 and
+           re.search(r"create would refuse it now: release is 20000 ms, and "
+                     r"only (5000|4\d\d\d) ms lie between now and end\.",
+                     " ".join(endless.stdout.split())))
+
+
+def check_no_picture(good):
+    """The report is told all the same, and the exit says what is missing."""
+    for path, said in ((folder / "nowhere" / "x.svg", "No such file"),
+                       (pathlib.Path("/dev/full"), "No space left")):
+        out = run(good, "--plot", path)
+        expect(f"{path}: exit {out.returncode}: {out.stderr}",
+               out.returncode == 3 and
+               f"--plot {path}: {said}" in out.stderr)
+        expect(f"{path}: {out.stdout}", "Gini coefficient" in out.stdout and
+               str(path) not in out.stdout)
+        out = run(good, "--plot", path, "--json")
+        report = json.loads(out.stdout)
+        expect(f"{path}: {report}", out.returncode == 3 and
+               f"--plot {path}: {said}" in report["error"] and
+               report["packets"] == 1 and "plot" not in report)
+
+
+def check_little(path):
+    """A cent for ten thousand million people is not nothing."""
+    out = run(path, "--audience", 10**10)
+    takings = [line for line in out.stdout.splitlines() if "takings" in line]
+    expect(f"little: {takings}", "less than 0.01 on average" in takings[0])
+    out = run(path, "--audience", 10**10, "--json")
+    takings = json.loads(out.stdout)["audience"]["takings"]
+    expect(f"little: {takings}", fractions.Fraction(takings) ==
+           fractions.Fraction(1, 100 * 10**10))
 
 
 def main():
@@ -190,11 +223,14 @@ def main():
     check_text("titled", titled)
     check_picture("titled", titled, TITLE.translate({0xfffe: "?", 0xffff: "?"}))
     check_refusals(titled)
+    check_no_picture(titled)
+    check_little(plan_file("little", ["total = 0.01"]))
     slow = run(plan_file("slow", ["total = 9", "packets = 300",
                                   "release = 60s"]),
                "--json", "--audience", 600, "--taps", 60)
-    expect(f"slow: {slow.stdout}", json.loads(slow.stdout)["audience"]
-           ["seconds"] == 60)
+    # The first is free at 0 s and the 300th, 0.2 s apart, at 59.8 s.
+    seconds = json.loads(slow.stdout)["audience"]["seconds"]
+    expect(f"slow: {seconds}", abs(seconds - 59.8) < 1e-9)
     for path in (SOURCE / "examples").glob("*.ini"):
         check_json(path.name, path)
     print("\n".join(bad))

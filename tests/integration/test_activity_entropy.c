@@ -32,16 +32,22 @@ static void stop(void)
 
 TestSuite(activity_entropy, .init = start, .fini = stop);
 
-static void mix(const char *hex, const char *by)
+static void send_mix(struct activity_call *c, const char *hex, const char *by)
 {
 	Rain__EntropyRequest m = RAIN__ENTROPY_REQUEST__INIT;
-	struct activity_call c;
 
 	m.activity_id = to_pb_str("quiz");
 	m.entropy = to_pb_str(hex);
 	m.by = to_pb_str(by);
-	activity_send(&g, &c, "entropy", "Lrain/EntropyRequest;", &m.base,
+	activity_send(&g, c, "entropy", "Lrain/EntropyRequest;", &m.base,
 		      &rain__activity_reply__descriptor);
+}
+
+static void mix(const char *hex, const char *by)
+{
+	struct activity_call c;
+
+	send_mix(&c, hex, by);
 	activity_wait(&g, &c);
 	activity_take(&g, &c);
 }
@@ -77,13 +83,24 @@ static void mixed_seed(uint8_t out[ALLOCATE_SEED])
 		1);
 }
 
-Test(activity_entropy, makes_other_packets_and_is_on_record)
+/* The packets in Redis are those of seed and entropy. */
+static void expect_mixed(void)
 {
 	const struct allocate_rule rule = { .total_cents = 10000,
 					    .count = 100,
 					    .min_cents = 1 };
 	uint8_t seed[ALLOCATE_SEED];
 	int64_t amounts[100];
+
+	mixed_seed(seed);
+	allocate(seed, &rule, amounts);
+	for (unsigned i = 0; i < 100; i++) {
+		cr_assert_eq(packet_in_redis(i), amounts[i], "packet %u", i);
+	}
+}
+
+Test(activity_entropy, makes_other_packets_and_is_on_record)
+{
 	const char *event;
 
 	mix("00112233445566778899AABBCCDDEEFF", "ops@studio");
@@ -101,11 +118,7 @@ Test(activity_entropy, makes_other_packets_and_is_on_record)
 
 	activity_ask(&g, "preload", "quiz");
 	told(RAIN__OUTCOME__DONE, "");
-	mixed_seed(seed);
-	allocate(seed, &rule, amounts);
-	for (unsigned i = 0; i < 100; i++) {
-		cr_assert_eq(packet_in_redis(i), amounts[i], "packet %u", i);
-	}
+	expect_mixed();
 	activity_ask(&g, "open", "quiz");
 	told(RAIN__OUTCOME__DONE, "");
 }
@@ -159,4 +172,48 @@ Test(activity_entropy, changed_in_redis_is_noticed)
 	redis_server_ask(&g.server, "HSET rain:{quiz}:meta entropy beef");
 	activity_ask(&g, "open", "quiz");
 	told(RAIN__OUTCOME__UNAVAILABLE_NOW, "its entropy in Redis");
+}
+
+/* Whoever writes it into meta beforehand would choose the packets. */
+Test(activity_entropy, without_its_event_loads_nothing)
+{
+	const char *refusal = "it has other entropy than its events: somebody "
+			      "else wrote into Redis, cancel it";
+
+	redis_server_ask(&g.server, "HSET rain:{quiz}:meta entropy " BEACON);
+	activity_ask(&g, "preload", "quiz");
+	told(RAIN__OUTCOME__CONFLICT, refusal);
+	cr_assert_eq(g.activity->state, RAIN__STATE__CREATED);
+	cr_assert_eq(g.activity->loaded, 0);
+	redis_server_ask(&g.server, "HDEL rain:{quiz}:meta entropy");
+	mix(BEACON, "ops");
+	told(RAIN__OUTCOME__DONE, "");
+	/* Nor may what is on record be taken away, or made another. */
+	redis_server_ask(&g.server, "HDEL rain:{quiz}:meta entropy");
+	activity_ask(&g, "preload", "quiz");
+	told(RAIN__OUTCOME__CONFLICT, refusal);
+	redis_server_ask(&g.server, "HSET rain:{quiz}:meta entropy %s",
+			 "ffffffffffffffffffffffffffffffff");
+	activity_ask(&g, "preload", "quiz");
+	told(RAIN__OUTCOME__CONFLICT, refusal);
+	redis_server_ask(&g.server, "HSET rain:{quiz}:meta entropy " BEACON);
+	activity_ask(&g, "preload", "quiz");
+	told(RAIN__OUTCOME__DONE, "");
+	expect_mixed();
+}
+
+/* A preload that has begun when the entropy comes takes it along. */
+Test(activity_entropy, comes_while_a_preload_begins)
+{
+	struct activity_call load, entropy;
+
+	activity_send_id(&g, &load, "preload", "quiz");
+	send_mix(&entropy, BEACON, "ops");
+	activity_wait(&g, &entropy);
+	activity_take(&g, &entropy);
+	told(RAIN__OUTCOME__DONE, "");
+	activity_wait(&g, &load);
+	activity_take(&g, &load);
+	told(RAIN__OUTCOME__DONE, "all 100 packets are in Redis");
+	expect_mixed();
 }

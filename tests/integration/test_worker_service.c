@@ -236,6 +236,51 @@ Test(service, tells_totals_activities_and_positions)
 	forget(&a);
 }
 
+static void expect_published(const char *id, const char *entropy,
+			     bool cancelled)
+{
+	Rain__TotalsRequest q = RAIN__TOTALS_REQUEST__INIT;
+	struct answer a;
+	Rain__TotalsReply *t;
+
+	q.activity_id = to_pb_str(id);
+	a = ask("totals", "Lrain/TotalsRequest;", &q.base,
+		&rain__totals_reply__descriptor);
+	t = (Rain__TotalsReply *)a.message;
+	cr_assert(t->known);
+	cr_assert(bytes_eq(from_pb(t->entropy), bytes_str(entropy)), "%.*s",
+		  BYTES_FMT(from_pb(t->entropy)));
+	cr_assert_eq(t->cancelled, cancelled);
+	forget(&a);
+}
+
+/* The first entropy that was published binds, whatever comes later. */
+Test(service, tells_what_an_activity_was_mixed_with_and_that_it_was_cancelled)
+{
+	static const char *const hex = "00112233445566778899aabbccddeeff";
+	char longest[4 * 200 + 1] = "";
+
+	for (int i = 0; i < 200; i++) {
+		strcat(longest, "\xc3\xa9");
+	}
+	fixture_created(&f, "plain", 1000, 4);
+	fixture_created(&f, "mixed", 1000, 4);
+	fixture_entropy(&f, "mixed", 2, hex);
+	fixture_changed(&f, "mixed", 3, EVENT_CANCELLED);
+	fixture_changed(&f, "mixed", 4, EVENT_SETTLED);
+	fixture_created(&f, "twice", 1000, 4);
+	fixture_entropy(&f, "twice", 2, hex);
+	fixture_entropy(&f, "twice", 3, "ffffffffffffffffffffffffffffffff");
+	fixture_created(&f, "odd", 1000, 4);
+	fixture_entropy(&f, "odd", 2, longest);
+	(void)fixture_apply(&f);
+	expect_published("plain", "", false);
+	expect_published("mixed", hex, true);
+	expect_published("twice", hex, false);
+	longest[2 * 129] = '\0';
+	expect_published("odd", longest, false);
+}
+
 /* ---- What the audit found ---- */
 
 static struct auditor auditor;

@@ -188,6 +188,19 @@ void fixture_changed(struct fixture *f, const char *activity, uint64_t revision,
 	add_change(f, &m);
 }
 
+void fixture_entropy(struct fixture *f, const char *activity, uint64_t revision,
+		     const char *hex)
+{
+	Rain__ActivityEvent m = change(activity, revision);
+	Rain__EntropyAdded body = RAIN__ENTROPY_ADDED__INIT;
+
+	body.entropy = to_pb_str(hex);
+	body.by = to_pb_str("ops@studio");
+	m.change_case = RAIN__ACTIVITY_EVENT__CHANGE_ENTROPY;
+	m.entropy = &body;
+	add_change(f, &m);
+}
+
 void fixture_closed(struct fixture *f, const char *activity, uint64_t revision,
 		    uint64_t claims, uint64_t left)
 {

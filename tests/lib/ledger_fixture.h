@@ -55,6 +55,8 @@ void fixture_loaded(struct fixture *f, const char *activity, uint64_t revision,
 /** Add a change with nothing but a reason, or `opened`. */
 void fixture_changed(struct fixture *f, const char *activity, uint64_t revision,
 		     enum event_change_kind kind);
+void fixture_entropy(struct fixture *f, const char *activity, uint64_t revision,
+		     const char *hex);
 void fixture_closed(struct fixture *f, const char *activity, uint64_t revision,
 		    uint64_t claims, uint64_t left);
 void fixture_counted(struct fixture *f, const char *activity, uint64_t revision,

@@ -96,3 +96,15 @@ Test(amount, no_negative_money, .signal = SIGABRT)
 
 	(void)amount_format(-1, out);
 }
+
+Test(amount, any_cents_in_a_sentence)
+{
+	cr_assert_str_eq(amount_text(0).text, "0.00");
+	cr_assert_str_eq(amount_text(7).text, "0.07");
+	cr_assert_str_eq(amount_text(-7).text, "-0.07");
+	cr_assert_str_eq(amount_text(-150).text, "-1.50");
+	cr_assert_str_eq(amount_text(AMOUNT_MAX_CENTS + 1).text,
+			 "90071992547409.92");
+	cr_assert_str_eq(amount_text(INT64_MAX).text, "92233720368547758.07");
+	cr_assert_str_eq(amount_text(INT64_MIN).text, "-92233720368547758.08");
+}

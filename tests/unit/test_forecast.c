@@ -267,6 +267,17 @@ Test(forecast, when_it_is_sold_out)
 	cr_assert(fabs(s - 4.05460941451) < 1e-9);
 }
 
+/* Of four packets in 8 s one is free at 0, 2, 4 and 6 s. */
+Test(forecast, when_the_last_is_free)
+{
+	near(forecast_last_free(4, 100, 8), 6);
+	near(forecast_last_free(4, 4, 8), 6);
+	near(forecast_last_free(4, 3, 8), 4);
+	near(forecast_last_free(4, 1, 8), 0);
+	near(forecast_last_free(1, 5, 8), 0);
+	near(forecast_last_free(4, 100, 0), 0);
+}
+
 Test(forecast, fewer_people_than_packets)
 {
 	double s;

@@ -137,6 +137,30 @@ Test(plan, its_end_is_to_come)
 	cr_assert(plan_is_future(&p, 1764430000000, why));
 }
 
+/* Packets are released from the start, and not before there is an activity. */
+Test(plan, all_can_be_released_before_its_end)
+{
+	Rain__Plan m = good();
+	char why[PLAN_WHY];
+	struct plan p;
+
+	m.release_ms = 20000;
+	cr_assert(plan_read(&m, &p, why));
+	cr_assert(plan_is_future(&p, 1764429980000, why), "%s", why);
+	cr_assert_not(plan_is_future(&p, 1764429995000, why));
+	cr_assert_str_eq(why, "release is 20000 ms, and only 5000 ms lie "
+			      "between now and end");
+	/* From a start that is to come, as plan_read() has it. */
+	p.start_ms = 1764429980000;
+	cr_assert(plan_is_future(&p, 1764429970000, why), "%s", why);
+	/* A start that is past helps no more. */
+	cr_assert_not(plan_is_future(&p, 1764429980001, why));
+	cr_assert_str_eq(why, "release is 20000 ms, and only 19999 ms lie "
+			      "between now and end");
+	p.end_ms = 0;
+	cr_assert(plan_is_future(&p, 1764429995000, why), "%s", why);
+}
+
 static void differs(const Rain__Plan *m, const char *said)
 {
 	Rain__Plan first = good();

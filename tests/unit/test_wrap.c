@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <signal.h>
 
 #include "console/wrap.h"
 
@@ -40,4 +41,11 @@ Test(wrap, between_whole_characters)
 	expect(&rest, 5, "\xe7\xba\xa2\xe5\x8c\x85");
 	expect(&rest, 5, "\xe7\xba\xa2\xc3\xa9\xf0\x9f\xa7\xa7");
 	cr_assert_eq(rest.n, 0);
+}
+
+Test(wrap, not_in_one_column, .signal = SIGABRT, .timeout = 10)
+{
+	struct bytes rest = BYTES("\xe7\xba\xa2");
+
+	(void)wrap_line(&rest, 1);
 }

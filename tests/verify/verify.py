@@ -7,14 +7,12 @@ usage: verify.py vectors FILE              all vectors of FILE
                                            `rainctl --json activity show`
                                            says, and the SQLite ledger
 
-exit 0: all as it must be, 1: differences, each in a line, 2: bad input
+exit 0: all as it must be (credits may still be coming, and are counted),
+1: differences, each in a line, 2: bad input, or the ledger lags: try again
 """
-import datetime
 import hashlib
 import itertools
-import json
 import pathlib
-import re
 import sqlite3
 import struct
 import sys
@@ -23,6 +21,7 @@ import sys
 sys.dont_write_bytecode = True
 from fairness import (BadInput, commitment_of, mixed, plan_split, plan_text,
                       split, tranche_text)
+from show import amount_of, read_show, read_text
 
 # Mode vectors: the head of the file says how its lines are made.
 
@@ -98,100 +97,9 @@ def verify_vectors(path):
 
 # Mode run.
 
-def read_text(path):
-    try:
-        return pathlib.Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as e:
-        raise BadInput(f"cannot read {path}: {e}") from e
-
-
-def cents_of(text):
-    """"12.34" in cents."""
-    if not isinstance(text, str) or not re.fullmatch(r"\d+\.\d\d", text):
-        raise ValueError(f"{text!r} is no amount like 12.34")
-    return int(text.replace(".", ""))
-
-
-def amount_of(cents):
-    return f"{cents // 100}.{cents % 100:02}"
-
-
-def ms_of(text):
-    """A time like 2026-01-31T20:00:00.000Z in milliseconds, None is 0."""
-    if text is None:
-        return 0
-    time = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
-    return (time - datetime.datetime(1970, 1, 1)) // datetime.timedelta(
-        milliseconds=1)
-
-
-def seed_of(show):
-    seed = show["seed"]
-    if not seed:
-        raise ValueError(f"there is no seed yet: {show['id']} is "
-                         f"{show['state']}, and the seed is published when "
-                         "it is closed or cancelled")
-    if len(bytes.fromhex(seed)) != 32:
-        raise ValueError(f"the seed {seed!r} is not 32 bytes in hex")
-    return bytes.fromhex(seed)
-
-
-def entropy_of(show):
-    """Most activities have none."""
-    entropy = bytes.fromhex(show.get("entropy", ""))
-    if entropy and not 16 <= len(entropy) <= 64:
-        raise ValueError(f"entropy has 16 to 64 bytes, not {len(entropy)}")
-    return entropy
-
-
-def plan_of(show):
-    return {
-        "activity_id": show["id"], "title": show["title"],
-        "sponsor": show["sponsor"], "currency": show["currency"],
-        "total_cents": cents_of(show["total"]),
-        "packets": int(show["packets"]), "algorithm": show["algorithm"],
-        "min_cents": cents_of(show["min"]),
-        "max_cents": cents_of(show["max"]),
-        "start_ms": ms_of(show["start"]), "end_ms": ms_of(show["end"]),
-        "ack": show["ack"], "keep_days": int(show["keep_days"]),
-        "tiers": tiers_shown(show),
-        "release_ms": int(show.get("release_ms", 0))}
-
-
-def tiers_shown(show):
-    return [(cents_of(t["amount"]), int(t["packets"]))
-            for t in show.get("tiers", [])]
-
-
-def topups_of(show):
-    """The tranches that were added."""
-    return [{
-        "activity_id": show["id"], "tranche": int(t["tranche"]),
-        "total_cents": cents_of(t["total"]), "packets": int(t["packets"]),
-        "algorithm": t["algorithm"], "min_cents": cents_of(t["min"]),
-        "max_cents": cents_of(t["max"]), "tiers": tiers_shown(t),
-        "seed": bytes.fromhex(t["seed"]), "id_base": int(t["id_base"]),
-        "commitment": t["commitment"]} for t in show.get("topups", [])]
-
-
-def read_show(path):
-    """(show, seed, entropy, plan) of what activity show said; the plan has
-    also its id_base and the tranches that were added."""
-    try:
-        show = json.loads(read_text(path))
-        seed, entropy = seed_of(show), entropy_of(show)
-        plan = plan_of(show) | {"id_base": int(show["id_base"]),
-                                "topups": topups_of(show)}
-        return show, seed, entropy, plan
-    except KeyError as e:
-        raise BadInput(f"{path} has no {e}: it must be what `rainctl --json "
-                       "activity show` prints") from e
-    except (ValueError, TypeError) as e:
-        raise BadInput(f"{path}: {e}") from e
-
-
 class Ledger:
-    """What the ledger says of one activity."""
+    """What the ledger says of one activity. It may be a copy, whose database
+    refuses nothing: no row is taken for the only one of its kind."""
 
     def __init__(self, path, activity_id):
         if not pathlib.Path(path).is_file():
@@ -207,12 +115,22 @@ class Ledger:
             if self.info is None:
                 raise BadInput(f"{path} does not know {activity_id}")
             activity = [self.info["activity"]]
-            # By seq: (packet id, cents).
-            self.credited = {
-                seq: (packet, cents) for seq, packet, cents in db.execute(
-                    "SELECT seq, red_packet_id, amount FROM"
-                    " red_packet_record WHERE activity = ? ORDER BY seq",
+            # (seq, packet id, cents, user)
+            self.credits = db.execute(
+                "SELECT seq, red_packet_id, amount, coalesce(owner,"
+                " 'of account ' || r.account) FROM red_packet_record r"
+                " LEFT JOIN account a ON a.account = r.account"
+                " WHERE r.activity = ? ORDER BY seq, record",
+                activity).fetchall()
+            # By seq: why it is not credited.
+            self.waiting = {
+                seq: f"parked ({reason})" for seq, reason in db.execute(
+                    "SELECT seq, reason FROM parked_claim WHERE activity = ?",
                     activity)}
+            self.waiting |= {
+                seq: f"held ({reason})" for seq, reason in db.execute(
+                    "SELECT seq, reason FROM conflict WHERE activity = ?"
+                    " AND transfer IS NOT NULL", activity)}
             self.changes = [(kind, detail) for kind, detail in db.execute(
                 "SELECT kind, detail FROM activity_change WHERE activity = ?"
                 " ORDER BY revision", activity)]
@@ -222,6 +140,26 @@ class Ledger:
 
     def details(self, kind):
         return [detail for k, detail in self.changes if k == kind]
+
+    def has(self, kind):
+        return any(k == kind for k, _ in self.changes)
+
+
+def check_ledger_has_heard(show, ledger):
+    """Of a ledger that is older than the activity nothing follows."""
+    again = "try again later, with a newer ledger if this is a copy"
+    if was_cancelled(show, ledger):
+        return
+    if not ledger.has("closed") or ledger.info["final_claims"] < 0:
+        raise BadInput(f"the ledger has not heard of the close yet: {again}")
+    if show["state"] == "SETTLED" and ledger.info["refund_ms"] == 0:
+        raise BadInput(f"{show['id']} is SETTLED, and the ledger has not "
+                       f"refunded what is left yet: {again}")
+
+
+def was_cancelled(show, ledger):
+    return show["state"] == "CANCELLED" or (
+        show["state"] == "SETTLED" and ledger.has("cancelled"))
 
 
 def plan_differences(ledger, plan):
@@ -271,26 +209,45 @@ def topup_differences(ledger, plan):
                f"activity show {len(plan['topups'])}")
 
 
-def packet_differences(ledger, amounts, ids, claims):
-    def told(packet, cents):
-        return f"packet {packet} of {amount_of(cents)}"
+def told(packet, cents):
+    return f"packet {packet} of {amount_of(cents)}"
 
-    for seq in sorted(ledger.credited.keys() | set(range(1, claims + 1))):
-        found = ledger.credited.get(seq)
-        if seq > len(amounts):
-            yield (f"seq {seq}: {told(*found)} was credited, but there are "
-                   f"only {len(amounts)} packets")
-            continue
-        if seq > claims:
-            yield (f"seq {seq}: {told(*found)} was credited, but the activity "
-                   f"was closed after {claims} claims")
-            continue
-        right = (str(ids[seq - 1]), amounts[seq - 1])
-        if found is None:
-            yield f"seq {seq}: {told(*right)} was claimed and not credited"
-        elif found != right:
-            yield (f"seq {seq}: {told(*found)} was credited, it must be "
-                   f"{told(*right)}")
+
+def twice_differences(ledger):
+    """A seq and a user have one packet."""
+    seqs, users = {}, {}
+    for seq, packet, cents, user in ledger.credits:
+        if seq in seqs:
+            yield (f"seq {seq} was credited twice: {told(*seqs[seq])}, and "
+                   f"{told(packet, cents)}")
+        elif user in users:
+            yield (f"user {user} was credited with two packets: seq "
+                   f"{users[user]} and {seq}")
+        seqs.setdefault(seq, (packet, cents))
+        users.setdefault(user, seq)
+
+
+def credit_differences(ledger, amounts, ids, claims):
+    """Each credit is of a claim, and of the packet that it took."""
+    for seq, packet, cents, _ in ledger.credits:
+        found = told(packet, cents)
+        if not 1 <= seq <= len(amounts):
+            yield (f"seq {seq}: {found} was credited, but there are only "
+                   f"{len(amounts)} packets")
+        elif seq > claims:
+            yield (f"seq {seq}: {found} was credited, but there were only "
+                   f"{claims} claims")
+        elif (packet, cents) != (str(ids[seq - 1]), amounts[seq - 1]):
+            right = told(ids[seq - 1], amounts[seq - 1])
+            yield f"seq {seq}: {found} was credited, it must be {right}"
+
+
+def missing_differences(ledger, amounts, ids, missing):
+    for seq in missing:
+        right = told(ids[seq - 1], amounts[seq - 1])
+        yield (f"seq {seq}: {right} was claimed and not credited" +
+               (f", it is {ledger.waiting[seq]}" if seq in ledger.waiting
+                else ""))
 
 
 def leftover_differences(ledger, leftover):
@@ -314,6 +271,18 @@ def all_packets(seed, entropy, plan):
              for i in range(len(amounts))])
 
 
+def claims_of(show, ledger, packets):
+    """How many packets were taken."""
+    claims = ledger.info["final_claims"]
+    return 0 if was_cancelled(show, ledger) else min(claims, packets)
+
+
+def missing_of(ledger, claims):
+    """The claims that are not credited."""
+    credited = {seq for seq, *_ in ledger.credits}
+    return [seq for seq in range(1, claims + 1) if seq not in credited]
+
+
 def differences_of(show, seed, entropy, plan, ledger):
     yield from commitment_differences(show, ledger, seed, entropy, plan)
     yield from topup_differences(ledger, plan)
@@ -322,29 +291,38 @@ def differences_of(show, seed, entropy, plan, ledger):
     if amounts is None:
         yield "this plan has no split, so there were no packets"
         return
-    claims = ledger.info["final_claims"]
-    if claims < 0:
-        claims = max(ledger.credited, default=0)
-    claims = min(claims, len(amounts))
-    yield from packet_differences(ledger, amounts, ids, claims)
+    if ledger.info["final_claims"] > len(amounts):
+        yield (f"the ledger heard of {ledger.info['final_claims']} claims, "
+               f"but there are only {len(amounts)} packets")
+    claims = claims_of(show, ledger, len(amounts))
+    yield from twice_differences(ledger)
+    yield from credit_differences(ledger, amounts, ids, claims)
+    # Until then they may be on their way.
+    if show["state"] == "SETTLED":
+        yield from missing_differences(ledger, amounts, ids,
+                                       missing_of(ledger, claims))
     yield from leftover_differences(ledger, sum(amounts[claims:]))
 
 
 def verify_run(show_path, ledger_path):
     show, seed, entropy, plan = read_show(show_path)
     ledger = Ledger(ledger_path, plan["activity_id"])
+    check_ledger_has_heard(show, ledger)
     differences = list(differences_of(show, seed, entropy, plan, ledger))
     for difference in differences:
         print(difference)
     wrong = len(differences)
     packets = plan["packets"] + sum(t["packets"] for t in plan["topups"])
-    credited = len(ledger.credited)
+    credited = len(ledger.credits)
     if wrong:
         print(f"{packets} packets recomputed, {wrong} "
               f"{'difference' if wrong == 1 else 'differences'}")
         return 1
+    claims = claims_of(show, ledger, packets)
+    missing = missing_of(ledger, claims)
     print(f"{packets} packets recomputed, {credited} credited as they must "
-          f"be, {packets - credited} left")
+          "be, " + (f"{len(missing)} not credited yet, " if missing else "") +
+          f"{packets - claims} left")
     return 0
 
 
