@@ -8,7 +8,7 @@
 
 void verify_init(struct verify *v, const char *activity)
 {
-	*v = (struct verify){ .leftover_cents = -1 };
+	*v = (struct verify){ .ledger_claims = -1, .leftover_cents = -1 };
 	check(strlen(activity) <= ID_MAX);
 	memcpy(v->activity, activity, strlen(activity));
 }
@@ -18,6 +18,7 @@ static void close_list(struct verify_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		free(list->entries[i].packet);
 		free(list->entries[i].user);
+		free(list->entries[i].told);
 	}
 	free(list->entries);
 }
@@ -28,6 +29,7 @@ void verify_close(struct verify *v)
 	close_list(&v->left);
 	close_list(&v->credits);
 	free(v->ledger_commitment);
+	free(v->ledger_entropy);
 	for (size_t i = 0; i < VERIFY_LINES; i++) {
 		free(v->lines[i]);
 	}
@@ -63,18 +65,49 @@ void verify_differ(struct verify *v, const char *fmt, ...)
 	v->lines[v->differences - 1] = xstrndup(line, strlen(line));
 }
 
+bool verify_unreadable(struct verify *v, struct verify_list *list,
+		       struct bytes why)
+{
+	const uint8_t *colon = memchr(why.p, ':', why.n);
+	size_t n = colon != NULL ? (size_t)(colon - why.p) : why.n;
+
+	verify_differ(v, "%.*s cannot be read%.*s", (int)n, (const char *)why.p,
+		      (int)(why.n - n), (const char *)why.p + n);
+	list->unreadable++;
+	if (list->unreadable < VERIFY_LINES) {
+		return true;
+	}
+	verify_differ(v,
+		      "the list was not read to its end: %d elements of it "
+		      "cannot be read",
+		      VERIFY_LINES);
+	return false;
+}
+
 static const char *plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
+}
+
+/* What is only a matter of time. */
+static const char *not_heard(const struct verify *v)
+{
+	if (v->ledger_commitment == NULL) {
+		return "; the ledger has no commitment yet";
+	}
+	if (v->entropy[0] != '\0' && v->ledger_entropy == NULL) {
+		return "; the ledger has no entropy yet";
+	}
+	return v->cancelled && !v->ledger_cancelled
+		       ? "; the ledger has not heard yet that it was cancelled"
+		       : "";
 }
 
 void verify_summary(const struct verify *v, char out[VERIFY_SUMMARY])
 {
 	uint64_t count = v->plan.rule.count;
 	char later[64] = "";
-	const char *heard = v->ledger_commitment != NULL
-				    ? ""
-				    : "; the ledger has no commitment yet";
+	const char *heard = not_heard(v);
 
 	if (v->uncredited > 0) {
 		(void)snprintf(later, sizeof(later),
