@@ -14,6 +14,17 @@
 #include "rain/activity_service.pb-c.h"
 #include "rain/ledger_service.pb-c.h"
 
+/* What binds us from now on, for whoever will compare. */
+static void print_binding(const char *words, const Rain__Activity *a)
+{
+	if (strcmp(words, "activity create") == 0) {
+		printf("commitment %.*s\n", BYTES_FMT(from_pb(a->commitment)));
+	} else if (strcmp(words, "activity entropy") == 0) {
+		printf("entropy %.*s by %.*s\n", BYTES_FMT(from_pb(a->entropy)),
+		       BYTES_FMT(from_pb(a->entropy_by)));
+	}
+}
+
 /* Print what ActivityService said; returns the exit code. */
 static int print_reply(const struct ctl *ctl, const char *words,
 		       const Rain__ActivityReply *r)
@@ -40,13 +51,10 @@ static int print_reply(const struct ctl *ctl, const char *words,
 		       activity_state(a->state), before ? ", as before" : "",
 		       again ? ", no longer HALTED; resume it again to open it"
 			     : "");
-		/* What binds us from now on, for whoever will compare. */
-		if (a->state == RAIN__STATE__CREATED) {
-			printf("commitment %.*s\n",
-			       BYTES_FMT(from_pb(a->commitment)));
-		}
+		print_binding(words, a);
 	} else {
-		printf("done: %.*s\n", BYTES_FMT(from_pb(r->message)));
+		printf("done%s%.*s\n", r->message.len > 0 ? ": " : "",
+		       BYTES_FMT(from_pb(r->message)));
 	}
 	return CTL_OK;
 }

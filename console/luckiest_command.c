@@ -1,4 +1,4 @@
-#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "console/command.h"
@@ -38,41 +38,25 @@ static json_t *rows(const struct ctl *ctl, const struct luckiest *l)
 	return list;
 }
 
-/* Who is the luckiest may change until the last packet is gone. */
-static int check_over(const Rain__Activity *a, struct buf *why)
-{
-	if (a->state == RAIN__STATE__CLOSED ||
-	    a->state == RAIN__STATE__SETTLED) {
-		return CTL_OK;
-	}
-	buf_printf(why, "it is not closed: who is the luckiest is known when "
-			"it is");
-	return CTL_NO;
-}
-
 static int read_all(struct ctl *ctl, const char *id, struct luckiest *l,
 		    struct buf *why)
 {
-	uint64_t claims;
+	const Rain__Activity *a;
 	void *reply;
 	int rc = step_get(ctl, id, &reply, why);
 
 	if (rc != CTL_OK) {
 		return rc;
 	}
-	rc = check_over(((const Rain__ActivityReply *)reply)->activity, why);
-	claims = ((const Rain__ActivityReply *)reply)->activity->final_claims;
-	proto_free(reply);
+	a = ((const Rain__ActivityReply *)reply)->activity;
+	rc = luckiest_over(a, why);
 	if (rc == CTL_OK) {
 		rc = pages_records(ctl, id, take_record, l, why);
 	}
-	if (rc == CTL_OK && l->entered < claims) {
-		buf_printf(why,
-			   "%" PRIu64 " of %" PRIu64
-			   " winners are credited yet: ask again",
-			   l->entered, claims);
-		rc = CTL_UNKNOWN;
+	if (rc == CTL_OK) {
+		rc = luckiest_enough(a, l->entered, why);
 	}
+	proto_free(reply);
 	return rc;
 }
 
@@ -96,6 +80,10 @@ int run_luckiest(struct ctl *ctl, const struct command *c,
 	rc = read_all(ctl, a->values[0], l, &why);
 	if (rc == CTL_OK) {
 		output_print(ctl, rows(ctl, l));
+		if (buf_len(&why) > 0) {
+			fprintf(stderr, "rainctl %s: %.*s\n", c->words,
+				BYTES_FMT(buf_live(&why)));
+		}
 	} else {
 		(void)output_error(ctl, rc, c->words, buf_live(&why));
 	}

@@ -10,20 +10,22 @@ struct pages {
 	const struct dubbo_target *target;
 	const ProtobufCMessage *request;
 	uint64_t *after; /* in the request */
+	uint32_t *limit; /* there too */
 	const ProtobufCMessageDescriptor *d;
-	/* Give what the page has to the caller and move *after. CTL_OK with *n
-	 * elements, or another CTL_ with a sentence in why. */
-	int (*give)(const struct pages *p, const void *reply, size_t *n,
+	/* Give what the page has to the caller and move *after. CTL_OK, *more if
+	 * this was not the end; or another CTL_ with a sentence in why. */
+	int (*give)(const struct pages *p, const void *reply, bool *more,
 		    struct buf *why);
 	claim_cb claim; /* the one that give needs */
 	packet_cb packet;
 	record_cb record;
+	bad_cb bad; /* NULL: an element that can't be read ends it */
 	void *ctx;
 };
 
 static int read_pages(struct ctl *ctl, const struct pages *p, struct buf *why)
 {
-	size_t n = 0;
+	bool more = false;
 
 	do {
 		void *reply;
@@ -31,50 +33,74 @@ static int read_pages(struct ctl *ctl, const struct pages *p, struct buf *why)
 				  &reply, why);
 
 		if (rc == CTL_OK) {
-			rc = p->give(p, reply, &n, why);
+			rc = p->give(p, reply, &more, why);
 			proto_free(reply);
 		}
 		if (rc != CTL_OK) {
 			return rc;
 		}
-	} while (n == PAGE);
+	} while (more);
 	return CTL_OK;
 }
 
-static int refused(Rain__Outcome outcome, ProtobufCBinaryData message,
-		   struct buf *why)
+/* What was given: n elements. */
+static void gave(const struct pages *p, size_t n, bool *more)
 {
-	buf_put_bytes(why, from_pb(message));
-	return refusal_rc(outcome);
+	*more = n == *p->limit;
+	*p->after += n;
+	*p->limit = PAGE;
 }
 
-static int give_claims(const struct pages *p, const void *reply, size_t *n,
+/* CONFLICT is only said of an element that can't be read, the one behind n
+ * good ones. These are asked for alone, to have all that belongs to them. */
+static int refused(const struct pages *p, Rain__Outcome outcome,
+		   ProtobufCBinaryData message, size_t n, bool *more,
+		   struct buf *why)
+{
+	if (outcome != RAIN__OUTCOME__CONFLICT || p->bad == NULL) {
+		buf_put_bytes(why, from_pb(message));
+		return refusal_rc(outcome);
+	}
+	if (n > 0 && n < *p->limit) {
+		*p->limit = (uint32_t)n;
+		*more = true;
+		return CTL_OK;
+	}
+	*p->after += 1;
+	*p->limit = PAGE;
+	*more = p->bad(p->ctx, from_pb(message));
+	return CTL_OK;
+}
+
+static int give_claims(const struct pages *p, const void *reply, bool *more,
 		       struct buf *why)
 {
 	const Rain__ClaimsReply *r = reply;
 
 	if (r->outcome != RAIN__OUTCOME__DONE) {
-		return refused(r->outcome, r->message, why);
+		return refused(p, r->outcome, r->message, r->n_claims, more,
+			       why);
 	}
 	for (size_t i = 0; i < r->n_claims; i++) {
 		p->claim(p->ctx, r->claims[i]);
 	}
-	*n = r->n_claims;
-	*p->after += r->n_claims;
+	gave(p, r->n_claims, more);
 	return CTL_OK;
 }
 
-int pages_claims(struct ctl *ctl, const char *activity, claim_cb take,
-		 void *ctx, struct buf *why)
+int pages_claims_past(struct ctl *ctl, const char *activity, claim_cb take,
+		      bad_cb bad, void *ctx, struct buf *why)
 {
 	Rain__PageRequest q = RAIN__PAGE_REQUEST__INIT;
 	struct pages p = { .client = ctl_grab(ctl),
 			   .target = &ctl_claims,
 			   .request = &q.base,
 			   .after = &q.after,
+			   .limit = &q.limit,
 			   .d = &rain__claims_reply__descriptor,
 			   .give = give_claims,
 			   .claim = take,
+			   .bad = bad,
 			   .ctx = ctx };
 
 	q.activity_id = to_pb_str(activity);
@@ -82,33 +108,41 @@ int pages_claims(struct ctl *ctl, const char *activity, claim_cb take,
 	return read_pages(ctl, &p, why);
 }
 
-static int give_packets(const struct pages *p, const void *reply, size_t *n,
+int pages_claims(struct ctl *ctl, const char *activity, claim_cb take,
+		 void *ctx, struct buf *why)
+{
+	return pages_claims_past(ctl, activity, take, NULL, ctx, why);
+}
+
+static int give_packets(const struct pages *p, const void *reply, bool *more,
 			struct buf *why)
 {
 	const Rain__PacketsReply *r = reply;
 
 	if (r->outcome != RAIN__OUTCOME__DONE) {
-		return refused(r->outcome, r->message, why);
+		return refused(p, r->outcome, r->message, r->n_packets, more,
+			       why);
 	}
 	for (size_t i = 0; i < r->n_packets; i++) {
 		p->packet(p->ctx, r->packets[i]);
 	}
-	*n = r->n_packets;
-	*p->after += r->n_packets;
+	gave(p, r->n_packets, more);
 	return CTL_OK;
 }
 
-int pages_packets(struct ctl *ctl, const char *activity, packet_cb take,
-		  void *ctx, struct buf *why)
+int pages_packets_past(struct ctl *ctl, const char *activity, packet_cb take,
+		       bad_cb bad, void *ctx, struct buf *why)
 {
 	Rain__PageRequest q = RAIN__PAGE_REQUEST__INIT;
 	struct pages p = { .client = ctl_grab(ctl),
 			   .target = &ctl_packets,
 			   .request = &q.base,
 			   .after = &q.after,
+			   .limit = &q.limit,
 			   .d = &rain__packets_reply__descriptor,
 			   .give = give_packets,
 			   .packet = take,
+			   .bad = bad,
 			   .ctx = ctx };
 
 	q.activity_id = to_pb_str(activity);
@@ -116,7 +150,13 @@ int pages_packets(struct ctl *ctl, const char *activity, packet_cb take,
 	return read_pages(ctl, &p, why);
 }
 
-static int give_records(const struct pages *p, const void *reply, size_t *n,
+int pages_packets(struct ctl *ctl, const char *activity, packet_cb take,
+		  void *ctx, struct buf *why)
+{
+	return pages_packets_past(ctl, activity, take, NULL, ctx, why);
+}
+
+static int give_records(const struct pages *p, const void *reply, bool *more,
 			struct buf *why)
 {
 	const Rain__RecordsReply *r = reply;
@@ -126,7 +166,7 @@ static int give_records(const struct pages *p, const void *reply, size_t *n,
 		p->record(p->ctx, r->records[i]);
 		*p->after = r->records[i]->seq;
 	}
-	*n = r->n_records;
+	*more = r->n_records == *p->limit;
 	return CTL_OK;
 }
 
@@ -138,6 +178,7 @@ int pages_records(struct ctl *ctl, const char *activity, record_cb take,
 			   .target = &ctl_records,
 			   .request = &q.base,
 			   .after = &q.after,
+			   .limit = &q.limit,
 			   .d = &rain__records_reply__descriptor,
 			   .give = give_records,
 			   .record = take,

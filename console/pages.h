@@ -16,6 +16,9 @@
 typedef void (*claim_cb)(void *ctx, const Rain__Claim *c);
 typedef void (*packet_cb)(void *ctx, const Rain__Packet *p);
 typedef void (*record_cb)(void *ctx, const Rain__LedgerRecord *r);
+/** An element that can't be read: why says which and what is wrong with it.
+ * Whether to go on behind it. */
+typedef bool (*bad_cb)(void *ctx, struct bytes why);
 
 /** Oldest first. None once the lists have left Redis. */
 int pages_claims(struct ctl *ctl, const char *activity, claim_cb take,
@@ -24,6 +27,12 @@ int pages_claims(struct ctl *ctl, const char *activity, claim_cb take,
 /** As they would be taken. None once the lists have left Redis. */
 int pages_packets(struct ctl *ctl, const char *activity, packet_cb take,
 		  void *ctx, struct buf *why);
+
+/** The same for who goes on past elements that can't be read; bad has ctx. */
+int pages_claims_past(struct ctl *ctl, const char *activity, claim_cb take,
+		      bad_cb bad, void *ctx, struct buf *why);
+int pages_packets_past(struct ctl *ctl, const char *activity, packet_cb take,
+		       bad_cb bad, void *ctx, struct buf *why);
 
 /** What was credited, by ascending seq. */
 int pages_records(struct ctl *ctl, const char *activity, record_cb take,

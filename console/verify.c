@@ -8,7 +8,7 @@
 
 void verify_init(struct verify *v, const char *activity)
 {
-	*v = (struct verify){ .leftover_cents = -1 };
+	*v = (struct verify){ .ledger_claims = -1, .leftover_cents = -1 };
 	check(strlen(activity) <= ID_MAX);
 	memcpy(v->activity, activity, strlen(activity));
 }
@@ -18,6 +18,7 @@ static void close_list(struct verify_list *list)
 	for (size_t i = 0; i < list->count; i++) {
 		free(list->entries[i].packet);
 		free(list->entries[i].user);
+		free(list->entries[i].told);
 	}
 	free(list->entries);
 }
@@ -28,6 +29,7 @@ void verify_close(struct verify *v)
 	close_list(&v->left);
 	close_list(&v->credits);
 	free(v->ledger_commitment);
+	free(v->ledger_entropy);
 	for (size_t i = 0; i < VERIFY_LINES; i++) {
 		free(v->lines[i]);
 	}
@@ -63,65 +65,23 @@ void verify_differ(struct verify *v, const char *fmt, ...)
 	v->lines[v->differences - 1] = xstrndup(line, strlen(line));
 }
 
-/* Packets, and the id of the first, of tranche t from 0. */
-static uint64_t tranche_of(const struct verify *v, size_t t, uint64_t *id_base)
+bool verify_unreadable(struct verify *v, struct verify_list *list,
+		       struct bytes why)
 {
-	const struct verify_topup *more = &v->topups[t > 0 ? t - 1 : 0];
+	const uint8_t *colon = memchr(why.p, ':', why.n);
+	size_t n = colon != NULL ? (size_t)(colon - why.p) : why.n;
 
-	*id_base = t > 0 ? more->id_base : v->id_base;
-	return t > 0 ? more->tranche.rule.count : v->plan.rule.count;
-}
-
-uint64_t verify_packets(const struct verify *v)
-{
-	uint64_t sum = 0;
-	uint64_t base;
-
-	for (size_t t = 0; t <= v->topup_count; t++) {
-		sum += tranche_of(v, t, &base);
+	verify_differ(v, "%.*s cannot be read%.*s", (int)n, (const char *)why.p,
+		      (int)(why.n - n), (const char *)why.p + n);
+	list->unreadable++;
+	if (list->unreadable < VERIFY_LINES) {
+		return true;
 	}
-	return sum;
-}
-
-void verify_amounts(const struct verify *v, int64_t *amounts)
-{
-	allocate(v->mixed, &v->plan.rule, amounts);
-	amounts += v->plan.rule.count;
-	for (size_t i = 0; i < v->topup_count; i++) {
-		const struct allocate_rule *rule = &v->topups[i].tranche.rule;
-
-		allocate(v->topups[i].seed, rule, amounts);
-		amounts += rule->count;
-	}
-}
-
-uint64_t verify_id(const struct verify *v, uint64_t k)
-{
-	size_t t = 0;
-	uint64_t base;
-	uint64_t count = tranche_of(v, t, &base);
-
-	while (k > count && t < v->topup_count) {
-		k -= count;
-		count = tranche_of(v, ++t, &base);
-	}
-	return base + k - 1;
-}
-
-uint64_t verify_packet(const struct verify *v, uint64_t id)
-{
-	uint64_t before = 0;
-
-	for (size_t t = 0; t <= v->topup_count; t++) {
-		uint64_t base;
-		uint64_t count = tranche_of(v, t, &base);
-
-		if (id >= base && id - base < count) {
-			return before + (id - base) + 1;
-		}
-		before += count;
-	}
-	return 0;
+	verify_differ(v,
+		      "the list was not read to its end: %d elements of it "
+		      "cannot be read",
+		      VERIFY_LINES);
+	return false;
 }
 
 static const char *plural(uint64_t n)
@@ -129,13 +89,25 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
+/* What is only a matter of time. */
+static const char *not_heard(const struct verify *v)
+{
+	if (v->ledger_commitment == NULL) {
+		return "; the ledger has no commitment yet";
+	}
+	if (v->entropy[0] != '\0' && v->ledger_entropy == NULL) {
+		return "; the ledger has no entropy yet";
+	}
+	return v->cancelled && !v->ledger_cancelled
+		       ? "; the ledger has not heard yet that it was cancelled"
+		       : "";
+}
+
 void verify_summary(const struct verify *v, char out[VERIFY_SUMMARY])
 {
 	uint64_t count = v->packets;
 	char later[64] = "", never[64] = "";
-	const char *heard = v->ledger_commitment != NULL
-				    ? ""
-				    : "; the ledger has no commitment yet";
+	const char *heard = not_heard(v);
 
 	if (v->uncredited > 0) {
 		(void)snprintf(later, sizeof(later),

@@ -1,7 +1,11 @@
 /**
  * Verification of one activity: the packets that its published seed and its
  * plan make, against those that were claimed, that are left, and that were
- * credited. Reading is verify_read.c, judging (verify_judge.c) is pure.
+ * credited. Reading is verify_read.c; what was read is taken by verify_take.c and
+ * judged by verify_publish.c and verify_judge.c, which are pure.
+ *
+ * Redis is what a stranger may have written to: wherever the ledger has heard of
+ * a thing too, the two are compared.
  */
 #ifndef CONSOLE_VERIFY_H
 #define CONSOLE_VERIFY_H
@@ -9,6 +13,8 @@
 #include "base/buf.h"
 #include "console/ctl.h"
 #include "plan/tranche.h"
+#include "rain/activity_service.pb-c.h"
+#include "rain/ledger_service.pb-c.h"
 
 enum { VERIFY_LINES = 100, VERIFY_SUMMARY = 256 };
 
@@ -18,12 +24,14 @@ struct verify_entry {
 	char *user;   /* "" for a packet that is left */
 	uint64_t seq; /* 0 for one */
 	int64_t amount_cents;
+	char *told; /* to the user instead of this claim, NULL: nothing else */
 };
 
 struct verify_list {
 	struct verify_entry *entries;
 	size_t count;
 	size_t room;
+	uint64_t unreadable; /* further elements, which are no entries */
 };
 
 /* A tranche after the first. */
@@ -42,7 +50,8 @@ struct verify {
 	uint8_t seed[ALLOCATE_SEED];  /* that the commitment was made of */
 	uint8_t mixed[ALLOCATE_SEED]; /* that the packets were made of */
 	char commitment[PLAN_COMMITMENT];
-	uint64_t id_base; /* id of packet 1 */
+	char entropy[2 * PLAN_ENTROPY_MAX + 1]; /* hex, "": none */
+	uint64_t id_base;                       /* id of packet 1 */
 	struct verify_topup topups[TRANCHES_MAX - 1];
 	size_t topup_count;
 	/* How it ended. */
@@ -54,8 +63,12 @@ struct verify {
 	struct verify_list claims;
 	struct verify_list left;    /* as they would be taken */
 	struct verify_list credits; /* of the ledger */
-	char *ledger_commitment;    /* NULL: it does not have it yet */
-	int64_t leftover_cents; /* as the ledger heard; -1: not counted yet */
+	/* What the ledger heard of it. */
+	char *ledger_commitment; /* NULL: it does not have it yet */
+	char *ledger_entropy;    /* hex, "": none; NULL: too early to say */
+	bool ledger_cancelled;
+	int64_t ledger_claims;  /* when it was closed; -1: not yet */
+	int64_t leftover_cents; /* -1: not counted yet */
 	/* Since verify_judge(). */
 	uint64_t packets;  /* of all tranches */
 	uint64_t unloaded; /* of these, never in Redis */
@@ -76,7 +89,29 @@ void verify_close(struct verify *v);
 void verify_enter(struct verify_list *list, uint64_t seq, struct bytes packet,
 		  struct bytes user, int64_t amount_cents);
 
-/** Packets of all tranches. */
+/** One element of a list (named by why, "element 4 of claims: …") can't be read:
+ * a difference. False if there were so many that the list should be given up. */
+bool verify_unreadable(struct verify *v, struct verify_list *list,
+		       struct bytes why);
+
+/** Take what was published and how it ended. CTL_NO with a sentence in why if
+ * that cannot be verified, or not yet. */
+int verify_take_activity(struct verify *v, const Rain__Activity *a,
+			 struct buf *why);
+/** Take what the ledger knows of the activity. */
+void verify_take_totals(struct verify *v, const Rain__TotalsReply *t);
+/** Enter a claim, with what its user is told. */
+void verify_take_claim(struct verify *v, const Rain__Claim *c);
+
+/** verify_topup.c: take the tranches after the first; as verify_take_activity().
+ */
+int verify_take_topups(struct verify *v, const Rain__Activity *a,
+		       struct buf *why);
+/** verify_topup.c: for verify_judge(): their commitments, and the numbers of
+ * packets. */
+void verify_judge_topups(struct verify *v);
+
+/** verify_topup.c: packets of all tranches. */
 uint64_t verify_packets(const struct verify *v);
 /** Write the amounts of all of them, in order. */
 void verify_amounts(const struct verify *v, int64_t *amounts);
@@ -85,8 +120,11 @@ uint64_t verify_id(const struct verify *v, uint64_t k);
 /** Which packet has the id, or 0. */
 uint64_t verify_packet(const struct verify *v, uint64_t id);
 
-/** For the judge: one more difference, a sentence without a line's end. */
+/** For the judges: one more difference, a sentence without a line's end. */
 void printf_like(2, 3) verify_differ(struct verify *v, const char *fmt, ...);
+
+/** For verify_judge(): commitment, entropy and end, here and in the ledger. */
+void verify_judge_published(struct verify *v);
 
 /** Judge: make the packets again and compare. Once, after all was entered; the
  * plan is one that plan_read() accepted. */

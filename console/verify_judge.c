@@ -56,50 +56,6 @@ static uint64_t packet_of(const struct judge *j, const char *id)
 	return k > 0 && strcmp(id_of(j->v, k).text, id) == 0 ? k : 0;
 }
 
-static void judge_topup(struct verify *v, const struct verify_topup *t)
-{
-	char made[PLAN_COMMITMENT];
-
-	tranche_commitment(t->seed, &t->tranche, made);
-	if (strcmp(made, t->commitment) != 0) {
-		verify_differ(v,
-			      "commitment of tranche %" PRIu32
-			      ": activity show says %s, seed and text make %s",
-			      t->tranche.number, t->commitment, made);
-	}
-}
-
-static void judge_commitment(struct verify *v)
-{
-	char made[PLAN_COMMITMENT];
-
-	plan_commitment(v->seed, &v->plan, made);
-	if (strcmp(v->plan.activity_id, v->activity) != 0) {
-		verify_differ(v, "plan: it is that of activity %s",
-			      v->plan.activity_id);
-	}
-	if (strcmp(made, v->commitment) != 0) {
-		verify_differ(
-			v,
-			"commitment: activity show says %s, seed and plan make "
-			"%s",
-			v->commitment, made);
-	}
-	if (v->ledger_commitment != NULL &&
-	    strcmp(made, v->ledger_commitment) != 0) {
-		verify_differ(
-			v,
-			"commitment: the ledger has %.80s, seed and plan make "
-			"%s",
-			v->ledger_commitment, made);
-	} else if (v->ledger_commitment == NULL && v->settled) {
-		verify_differ(v, "commitment: the ledger has none");
-	}
-	for (size_t i = 0; i < v->topup_count; i++) {
-		judge_topup(v, &v->topups[i]);
-	}
-}
-
 /* Give each its place by its seq. */
 static void place(struct judge *j, const char *what,
 		  const struct verify_list *list,
@@ -181,12 +137,42 @@ static void judge_users(struct judge *j, const char *what,
 	free(all);
 }
 
+/* Whoever asks again is told what is in the hash of users. */
+static void judge_told(struct judge *j)
+{
+	for (size_t i = 0; i < j->v->claims.count; i++) {
+		const struct verify_entry *e = &j->v->claims.entries[i];
+
+		if (e->told == NULL) {
+			continue;
+		}
+		verify_differ(j->v,
+			      "user %s is told %.200s instead of claim %" PRIu64
+			      ", packet %s with %s",
+			      e->user, e->told[0] != '\0' ? e->told : "nothing",
+			      e->seq, e->packet, money(e->amount_cents).text);
+	}
+}
+
 static void judge_claims(struct judge *j)
 {
+	uint64_t count = j->v->claims.count + j->v->claims.unreadable;
+
+	if (!j->v->cancelled && count != j->v->final_claims) {
+		verify_differ(j->v,
+			      "claims: Redis has %" PRIu64
+			      ", it was closed with %" PRIu64,
+			      count, j->v->final_claims);
+	}
+	judge_told(j);
 	place(j, "claim", &j->v->claims, j->claims);
 	j->last = j->count;
 	while (j->last > 0 && j->claims[j->last - 1] == NULL) {
 		j->last--;
+	}
+	/* Whoever has the newest claim may be the one that can't be read. */
+	if (j->v->claims.unreadable > 0 && j->last < count) {
+		j->last = count < j->count ? count : j->count;
 	}
 	for (uint64_t k = 1; k <= j->last; k++) {
 		if (j->claims[k - 1] != NULL) {
@@ -326,6 +312,25 @@ static void judge_leftover(struct judge *j)
 	}
 }
 
+static bool is_empty(const struct verify_list *list)
+{
+	return list->count + list->unreadable == 0;
+}
+
+/* Then only the ledger is left, as if Redis had given them up. */
+static void judge_emptiness(struct verify *v)
+{
+	if (!v->lists_gone && !v->cancelled && is_empty(&v->claims) &&
+	    is_empty(&v->left)) {
+		verify_differ(v, "lists: both are empty, and Redis has not "
+				 "given them up");
+		v->lists_gone = true;
+	} else if (v->lists_gone && !v->settled) {
+		verify_differ(v, "lists: Redis has given them up, and it is "
+				 "not settled");
+	}
+}
+
 void verify_judge(struct verify *v)
 {
 	uint64_t count = verify_packets(v);
@@ -337,13 +342,10 @@ void verify_judge(struct verify *v)
 		.credits = xcalloc(count, sizeof(*j.credits)),
 	};
 
-	v->packets = count;
-	for (size_t i = 0; i < v->topup_count; i++) {
-		v->unloaded +=
-			v->topups[i].tranche.rule.count - v->topups[i].loaded;
-	}
 	verify_amounts(v, j.amounts);
-	judge_commitment(v);
+	verify_judge_published(v);
+	verify_judge_topups(v);
+	judge_emptiness(v);
 	if (v->lists_gone) {
 		j.last = v->final_claims < count ? v->final_claims : count;
 		v->claimed = j.last;

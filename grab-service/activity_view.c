@@ -287,6 +287,7 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	a->final_claims = v->final_claims;
 	a->final_left = v->final_left;
 	a->leftover_cents = v->leftover_cents;
+	a->unlinked = v->unlinked;
 }
 
 bool view_is_committed(const struct activity_view *v)

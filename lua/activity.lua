@@ -76,10 +76,9 @@ end
 
 function steps.loading()
 	-- What nobody was told of must not choose the packets.
-	if (state == 'CREATED' or state == 'LOADING') and
-		entropy_on_record() ~= meta.entropy then
-		return head('DIFFERENT', 'has other entropy than its events: ' ..
-			'somebody else wrote into Redis, cancel it')
+	local begins = state == 'CREATED' or state == 'LOADING'
+	if begins and entropy_on_record() ~= meta.entropy then
+		return head('DIFFERENT', 'has other entropy than its events: cancel it')
 	end
 	return move({ CREATED = true }, 'LOADING', nil)
 end

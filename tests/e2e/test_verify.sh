@@ -18,6 +18,21 @@ fails() {
 verify: 1 difference"
 }
 
+# finds ID LINE...: each of these differences is named, and it goes on.
+finds() {
+	id=$1
+	shift
+	rc=0
+	ctl verify "$id" >"$dir/out" 2>&1 || rc=$?
+	expect "the exit code of verify" "$rc" 1
+	for line; do
+		grep -qxF "$line" "$dir/out" ||
+			wrong "verify to say '$line': $(head -n 5 "$dir/out")"
+	done
+	tail -n 1 "$dir/out" | grep -q '^verify: [0-9]* differences*$' ||
+		wrong "verify to go on to its end: $(tail -n 1 "$dir/out")"
+}
+
 # agreed ID: so says the other program.
 agreed() {
 	ctl --json activity show "$1" >"$dir/show.json"
@@ -100,7 +115,7 @@ changed() {
 say "one amount is changed by hand: of a claim, of a packet that is left"
 # More than the whole plan has.
 changed claims 17 4000.01
-fails mean "claim $(printf %s "$element" | field seq) of user $(printf %s "$element" | field userId): packet $packet has 4000.01, $amount in the plan"
+finds mean "claim $(printf %s "$element" | field seq) of user $(printf %s "$element" | field userId): packet $packet has 4000.01, $amount in the plan"
 redis LSET 'rain:{mean}:claims' 17 "$element" >/dev/null
 verified mean "all 300 packets proven: 200 claimed, 100 left"
 changed packets 42 4000.02
@@ -121,10 +136,39 @@ for place in 'activity show says' 'the ledger has'; do
 done
 redis HSET 'rain:{mean}:meta' seed "$seed" >/dev/null
 
+say "what cannot be read is a difference, and the rest is judged"
+kept=$(redis LINDEX 'rain:{mean}:packets' -4)
+redis LSET 'rain:{mean}:packets' -4 junk >/dev/null
+changed packets -9 0.01
+finds mean "left: packet $packet has 0.01, $amount in the plan"
+redis LSET 'rain:{mean}:packets' -9 "$element" >/dev/null
+grep -q '^element 4 of packets cannot be read: ' "$dir/out" ||
+	wrong "verify to name the element"
+redis LSET 'rain:{mean}:packets' -4 "$kept" >/dev/null
+verified mean "all 300 packets proven: 200 claimed, 100 left"
+
+say "what a user is told"
+claim=$(redis LINDEX 'rain:{mean}:claims' -7)
+eighth=$(redis LINDEX 'rain:{mean}:claims' -8)
+user=$(printf %s "$claim" | field userId)
+redis LSET 'rain:{mean}:claims' -8 junk >/dev/null
+redis HSET 'rain:{mean}:users' "$user" lies >/dev/null
+finds mean "user $user is told lies instead of claim 7, packet $(printf %s "$claim" | field redPacketId) with $(printf %s "$claim" | field amount)"
+grep -q '^element 8 of claims cannot be read: ' "$dir/out" ||
+	wrong "verify to name the claim too"
+redis HSET 'rain:{mean}:users' "$user" "$claim" >/dev/null
+redis LSET 'rain:{mean}:claims' -8 "$eighth" >/dev/null
+verified mean "all 300 packets proven: 200 claimed, 100 left"
+
 say "with a number from outside"
 plan beacon 30.00 3
-ctl activity create -f "$dir/beacon.ini" beacon
-ctl activity entropy beacon 00112233445566778899aabbccddeeff
+expect "what create prints" \
+	"$(ctl activity create -f "$dir/beacon.ini" beacon | tail -n 1 | cut -d' ' -f1)" \
+	commitment
+expect "what entropy prints" \
+	"$(ctl activity entropy beacon 00112233445566778899AABBCCDDEEFF --by ops)" \
+	"beacon is CREATED
+entropy 00112233445566778899aabbccddeeff by ops"
 ctl activity preload beacon
 ctl activity open beacon
 expect "alice's grab" "$(grab_of beacon alice | cut -d' ' -f1)" WON
@@ -132,6 +176,24 @@ ctl activity close beacon
 wait_state beacon SETTLED 30
 verified beacon "all 3 packets proven: 1 claimed, 2 left"
 agreed beacon
+
+say "entropy that only Redis has, or has no more"
+redis HDEL 'rain:{beacon}:meta' entropy >/dev/null
+finds beacon "entropy: activity show says none, the ledger has 00112233445566778899aabbccddeeff"
+redis HSET 'rain:{beacon}:meta' entropy 00112233445566778899aabbccddeeff >/dev/null
+seeded=ffffffffffffffffffffffffffffffff
+redis HSET 'rain:{mean}:meta' entropy "$seeded" >/dev/null
+finds mean "entropy: activity show says $seeded, the ledger has none"
+redis HDEL 'rain:{mean}:meta' entropy >/dev/null
+verified mean "all 300 packets proven: 200 claimed, 100 left"
+
+say "called cancelled, or its lists taken away"
+redis HDEL 'rain:{beacon}:meta' leftover_cents >/dev/null
+finds beacon "cancelled: Redis has 1 claim" \
+	"cancelled: the ledger heard that it was closed with 1 claim"
+redis HSET 'rain:{beacon}:meta' leftover_cents 0 >/dev/null
+redis DEL 'rain:{beacon}:claims' 'rain:{beacon}:packets' >/dev/null
+fails beacon "lists: both are empty, and Redis has not given them up"
 
 say "cancelled, and gone from Redis"
 plan never 30.00 3
@@ -141,6 +203,12 @@ ctl activity cancel never
 wait_state never SETTLED 30
 verified never \
 	"proven: it was cancelled, 3 of 3 packets are in Redis, none was claimed"
+expect "what scripts are told" "$(ctl --json verify never | field cancelled)" true
+rc=0
+ctl luckiest never >"$dir/out" 2>&1 || rc=$?
+expect "the exit code of luckiest" "$rc" 1
+expect "who won" "$(cat "$dir/out")" \
+	"rainctl luckiest: it was cancelled: nobody won"
 opened short 30.00 3 'keep_days = 0'
 expect "alice's grab" "$(grab_of short alice | cut -d' ' -f1)" WON
 ctl activity close short

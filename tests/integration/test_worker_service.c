@@ -258,10 +258,10 @@ static void expect_published(const char *id, const char *entropy,
 Test(service, tells_what_an_activity_was_mixed_with_and_that_it_was_cancelled)
 {
 	static const char *const hex = "00112233445566778899aabbccddeeff";
-	char longest[4 * 200 + 1] = "";
+	char longest[2 * 200 + 1];
 
 	for (int i = 0; i < 200; i++) {
-		strcat(longest, "\xc3\xa9");
+		(void)snprintf(&longest[2 * i], 3, "\xc3\xa9");
 	}
 	fixture_created(&f, "plain", 1000, 4);
 	fixture_created(&f, "mixed", 1000, 4);

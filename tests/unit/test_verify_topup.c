@@ -23,6 +23,7 @@ static void setup(void)
 					      .algorithm = ALLOCATE_EQUAL };
 	plan_commitment(v.seed, &v.plan, v.commitment);
 	v.ledger_commitment = xstrndup(v.commitment, strlen(v.commitment));
+	v.ledger_entropy = xstrndup("", 0);
 	v.id_base = BASE;
 	v.settled = true;
 	v.topup_count = 1;
@@ -65,6 +66,7 @@ static void claimed(uint64_t claims)
 			     cents);
 	}
 	v.final_claims = claims;
+	v.ledger_claims = (int64_t)claims;
 	v.leftover_cents = claims <= 3 ? 800 - 200 * (int64_t)claims
 				       : 200 - 100 * (int64_t)(claims - 3);
 }
