@@ -187,6 +187,18 @@ finds mean "entropy: activity show says $seeded, the ledger has none"
 redis HDEL 'rain:{mean}:meta' entropy >/dev/null
 verified mean "all 300 packets proven: 200 claimed, 100 left"
 
+say "entropy that nobody was told of loads nothing"
+plan chosen 30.00 3
+ctl activity create -f "$dir/chosen.ini" chosen
+redis HSET 'rain:{chosen}:meta' entropy "$seeded" >/dev/null
+rc=0
+ctl activity preload chosen >"$dir/out" 2>&1 || rc=$?
+expect "the exit code of preload" "$rc" 1
+expect "the refusal" "$(cat "$dir/out")" \
+	"rainctl activity preload: it has other entropy than its events: cancel it"
+redis HSET 'rain:{chosen}:meta' entropy beef >/dev/null
+expect "what cancel prints of what cannot be read" "$(ctl activity cancel chosen)" done
+
 say "called cancelled, or its lists taken away"
 redis HDEL 'rain:{beacon}:meta' leftover_cents >/dev/null
 finds beacon "cancelled: Redis has 1 claim" \
