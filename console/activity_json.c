@@ -14,19 +14,50 @@ const char *activity_state(Rain__State state)
 	return state == RAIN__STATE__STATE_PAUSED ? "PAUSED" : v->name;
 }
 
-static json_t *tiers_json(const Rain__Plan *p)
+static json_t *tiers_json(size_t n, Rain__Tier *const *tiers)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < p->n_tiers; i++) {
+	for (size_t i = 0; i < n; i++) {
 		json_t *o = json_object();
 
 		json_object_set_new(o, "amount",
-				    output_cents(p->tiers[i]->amount_cents));
+				    output_cents(tiers[i]->amount_cents));
 		json_object_set_new(
 			o, "packets",
-			json_integer((json_int_t)p->tiers[i]->packets));
+			json_integer((json_int_t)tiers[i]->packets));
 		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *tranche_json(const Rain__Tranche *t)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "tranche", json_integer(t->number));
+	json_object_set_new(o, "total", output_cents(t->total_cents));
+	json_object_set_new(o, "packets", json_integer((json_int_t)t->packets));
+	json_object_set_new(o, "algorithm", output_text(t->algorithm));
+	if (t->n_tiers > 0) {
+		json_object_set_new(o, "tiers",
+				    tiers_json(t->n_tiers, t->tiers));
+	}
+	json_object_set_new(o, "min", output_cents(t->min_cents));
+	json_object_set_new(o, "max", output_cents(t->max_cents));
+	json_object_set_new(o, "id_base", output_text(t->id_base));
+	json_object_set_new(o, "loaded", json_integer((json_int_t)t->loaded));
+	json_object_set_new(o, "commitment", output_text(t->commitment));
+	json_object_set_new(o, "seed", output_text(t->seed));
+	return o;
+}
+
+static json_t *topups_json(const Rain__Activity *a)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < a->n_topups; i++) {
+		json_array_append_new(list, tranche_json(a->topups[i]));
 	}
 	return list;
 }
@@ -52,7 +83,8 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 				    json_integer((json_int_t)p->packets));
 		json_object_set_new(o, "algorithm", output_text(p->algorithm));
 		if (p->n_tiers > 0) {
-			json_object_set_new(o, "tiers", tiers_json(p));
+			json_object_set_new(o, "tiers",
+					    tiers_json(p->n_tiers, p->tiers));
 		}
 		json_object_set_new(o, "min", output_cents(p->min_cents));
 		json_object_set_new(o, "max", output_cents(p->max_cents));
@@ -78,6 +110,11 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 				    output_text(a->entropy_by));
 		json_object_set_new(o, "entropy_at",
 				    output_time(ctl, a->entropy_ms));
+	}
+	if (a->n_topups > 0) {
+		json_object_set_new(o, "tranches",
+				    json_integer((json_int_t)a->tranches));
+		json_object_set_new(o, "topups", topups_json(a));
 	}
 	json_object_set_new(o, "created", output_time(ctl, a->created_ms));
 	json_object_set_new(o, "updated", output_time(ctl, a->updated_ms));

@@ -200,11 +200,18 @@ static void judge_money(struct books *b)
 
 	/* While people grab, the two lists are not read at one moment. */
 	if (b->steady && !b->lists_gone && b->state != RAIN__STATE__CANCELLED &&
-	    b->funded_cents != b->left.cents + claimed->cents) {
+	    b->funded_cents !=
+		    b->left.cents + claimed->cents + b->unloaded_cents) {
 		books_differ(b, "money: funded %s, but left %s + claimed %s",
 			     money(b->funded_cents).text,
 			     money(b->left.cents).text,
 			     money(claimed->cents).text);
+		if (b->unloaded_cents != 0) {
+			books_differ(b,
+				     "money: of a tranche that is announced "
+				     "%s are not loaded yet",
+				     money(b->unloaded_cents).text);
+		}
 	}
 	if (claimed->cents != credited + b->held_cents) {
 		books_differ(b, "money: claimed %s, but credited %s + held %s",
@@ -280,5 +287,6 @@ bool books_at_rest(const struct books *b)
 	return b->steady && b->sums[BOOK_KAFKA].count == claims &&
 	       b->sums[BOOK_LEDGER].count == claims && b->parked == 0 &&
 	       (b->funded_packets > 0 || claims == 0) &&
+	       (!b->topped_up || b->funded_cents >= b->plan_cents) &&
 	       (!ended || b->refund_done);
 }

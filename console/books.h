@@ -60,6 +60,8 @@ struct books {
 	Rain__State state;
 	int64_t plan_cents;
 	uint64_t plan_packets;
+	bool topped_up;         /* the two above count that too */
+	int64_t unloaded_cents; /* announced, funded, not in the list */
 	int64_t funded_cents;
 	uint64_t funded_packets;
 	int64_t held_cents;

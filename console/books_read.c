@@ -21,6 +21,19 @@ static int refused(Rain__Outcome outcome, ProtobufCBinaryData message,
 	return refusal_rc(outcome);
 }
 
+static void take_activity(struct books *b, const Rain__Activity *a)
+{
+	b->state = a->state;
+	b->plan_cents = a->plan->total_cents;
+	b->plan_packets = a->plan->packets;
+	b->topped_up = a->n_topups > 0;
+	b->unloaded_cents = a->unloaded_cents;
+	for (size_t i = 0; i < a->n_topups; i++) {
+		b->plan_cents += a->topups[i]->total_cents;
+		b->plan_packets += a->topups[i]->packets;
+	}
+}
+
 static int read_activity(struct ctl *ctl, struct books *b, struct buf *why)
 {
 	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
@@ -38,9 +51,7 @@ static int read_activity(struct ctl *ctl, struct books *b, struct buf *why)
 	if (r->activity == NULL || r->activity->plan == NULL) {
 		rc = refused(r->outcome, r->message, why);
 	} else {
-		b->state = r->activity->state;
-		b->plan_cents = r->activity->plan->total_cents;
-		b->plan_packets = r->activity->plan->packets;
+		take_activity(b, r->activity);
 	}
 	proto_free(reply);
 	return rc;
@@ -197,6 +208,20 @@ static void notice_unlink(struct books *b)
 			b->left.count == 0 && b->sums[BOOK_REDIS].count == 0;
 }
 
+/* Packets that came while all this was read are in none of the sums. */
+static int notice_topup(struct ctl *ctl, struct books *b, struct buf *why)
+{
+	int64_t unloaded = b->unloaded_cents;
+	uint64_t packets = b->plan_packets;
+	Rain__State state = b->state;
+	int rc = read_activity(ctl, b, why);
+
+	b->state = state;
+	b->steady = b->steady && unloaded == b->unloaded_cents &&
+		    packets == b->plan_packets;
+	return rc;
+}
+
 int books_read(struct ctl *ctl, struct books *b, struct buf *why)
 {
 	int rc = read_activity(ctl, b, why);
@@ -214,6 +239,7 @@ int books_read(struct ctl *ctl, struct books *b, struct buf *why)
 		rc = CTL_UNKNOWN;
 	}
 	rc = rc == CTL_OK ? read_lists(ctl, b, why) : rc;
+	rc = rc == CTL_OK ? notice_topup(ctl, b, why) : rc;
 	if (rc == CTL_OK) {
 		notice_unlink(b);
 		books_judge(b);

@@ -62,6 +62,8 @@ int run_activity_list(struct ctl *, const struct command *,
 		      const struct arguments *);
 int run_activity_entropy(struct ctl *, const struct command *,
 			 const struct arguments *);
+int run_activity_topup(struct ctl *, const struct command *,
+		       const struct arguments *);
 int run_relay_rewind(struct ctl *, const struct command *,
 		     const struct arguments *);
 /* tap_commands.c */

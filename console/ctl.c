@@ -50,6 +50,7 @@ const struct dubbo_target ctl_packets =
 	ACTIVITY_SERVICE("packets", "PageRequest");
 const struct dubbo_target ctl_entropy =
 	ACTIVITY_SERVICE("entropy", "EntropyRequest");
+const struct dubbo_target ctl_topup = ACTIVITY_SERVICE("topUp", "TopUpRequest");
 const struct dubbo_target ctl_rewind =
 	ACTIVITY_SERVICE("rewind", "RewindRequest");
 const struct dubbo_target ctl_balance =

@@ -70,8 +70,8 @@ int ctl_call(struct ctl *ctl, struct dubbo_client *client,
 
 /* The methods that several commands call. */
 extern const struct dubbo_target ctl_get, ctl_list, ctl_counters, ctl_claims,
-	ctl_packets, ctl_entropy, ctl_rewind, ctl_balance, ctl_records,
-	ctl_totals, ctl_ledger_activities, ctl_positions;
+	ctl_packets, ctl_entropy, ctl_topup, ctl_rewind, ctl_balance,
+	ctl_records, ctl_totals, ctl_ledger_activities, ctl_positions;
 
 /** What the Kafka section says, or the value of one of its keys ("" if it is
  * not there). */

@@ -86,6 +86,26 @@ static const char *scalar(const json_t *v, char *out, size_t size)
 	}
 }
 
+/* Objects in an object: a line each. */
+static void print_list(const char *name, int width, json_t *list)
+{
+	const char *field;
+	char text[32];
+	json_t *o;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, o)
+	{
+		printf("%-*s ", width, i == 0 ? name : "");
+		json_object_foreach(o, field, v)
+		{
+			printf(" %s=%s", field, scalar(v, text, sizeof text));
+		}
+		printf("\n");
+	}
+}
+
 static void print_object(json_t *o)
 {
 	const char *name;
@@ -101,6 +121,10 @@ static void print_object(json_t *o)
 	}
 	json_object_foreach(o, name, v)
 	{
+		if (json_is_array(v)) {
+			print_list(name, width, v);
+			continue;
+		}
 		printf("%-*s  %s\n", width, name, scalar(v, text, sizeof text));
 	}
 }

@@ -40,6 +40,21 @@ static const struct config_key keys[] = {
 	{ 0 },
 };
 
+/* What a further tranche can say: the rest is the activity's. */
+static const struct config_key topup_keys[] = {
+	{ KEY(total, CONFIG_STRING, ""),
+	  .help = "of the further packets; with tiers their sum" },
+	{ KEY(packets, CONFIG_STRING, ""),
+	  .help = "how many more; empty: 1, or as many as the tiers have" },
+	{ KEY(algorithm, CONFIG_STRING, "double_mean"),
+	  .help = "how the total is split: " ALLOCATE_NAMES },
+	{ KEY(tiers, CONFIG_STRING, ""),
+	  .help = "of the algorithm tiers: 1000.00 x 1, 10.00 x 200" },
+	{ KEY(min, CONFIG_STRING, "0.01"), .help = "of one packet" },
+	{ KEY(max, CONFIG_STRING, "0"), .help = "of one packet; 0: no bound" },
+	{ 0 },
+};
+
 /* "", "Z" or an offset such as +08:00, in seconds east of Greenwich. */
 static bool read_offset(const char *text, int *east_s)
 {
@@ -152,12 +167,9 @@ static void complain(struct buf *why, const char *path, const char *name,
 		   value, allowed);
 }
 
-static void fill(const char *path, int64_t now_ms, struct plan_file *f,
-		 struct buf *why)
+/* How money is split. */
+static void fill_split(const char *path, struct plan_file *f, struct buf *why)
 {
-	static const char times[] =
-		"empty, +SECONDS or 2026-01-31 20:00 (UTC; or with an offset, "
-		"2026-01-31 20:00:00+08:00)";
 	static const char amounts[] = "an amount such as 12 or 12.50";
 	static const char tiers[] =
 		"at most 32 of AMOUNT x PACKETS, a comma between two; in all "
@@ -180,12 +192,6 @@ static void fill(const char *path, int64_t now_ms, struct plan_file *f,
 	if (!amount_parse(bytes_str(v->max), &p->max_cents)) {
 		complain(why, path, "max", v->max, amounts);
 	}
-	if (!read_time(now_ms, v->start, &p->start_ms)) {
-		complain(why, path, "start", v->start, times);
-	}
-	if (!read_time(now_ms, v->end, &p->end_ms)) {
-		complain(why, path, "end", v->end, times);
-	}
 	if (v->packets[0] == '\0') {
 		p->packets = f->tiers.tier_count > 0 ? f->tiers.count : 1;
 	} else if (!bytes_to_u64(bytes_str(v->packets), ALLOCATE_COUNT_MAX,
@@ -193,14 +199,59 @@ static void fill(const char *path, int64_t now_ms, struct plan_file *f,
 		   p->packets == 0) {
 		complain(why, path, "packets", v->packets, "1 to 10000000");
 	}
+	p->algorithm = to_pb_str(v->algorithm);
+}
+
+static void fill_rest(const char *path, int64_t now_ms, struct plan_file *f,
+		      struct buf *why)
+{
+	static const char times[] =
+		"empty, +SECONDS or 2026-01-31 20:00 (UTC; or with an offset, "
+		"2026-01-31 20:00:00+08:00)";
+	const struct plan_values *v = &f->values;
+	Rain__Plan *p = &f->plan;
+
+	if (!read_time(now_ms, v->start, &p->start_ms)) {
+		complain(why, path, "start", v->start, times);
+	}
+	if (!read_time(now_ms, v->end, &p->end_ms)) {
+		complain(why, path, "end", v->end, times);
+	}
 	p->keep_days = (uint32_t)v->keep_days;
 	p->release_ms = v->release;
 	p->activity_id = to_pb_str(f->id);
 	p->title = to_pb_str(v->title);
 	p->sponsor = to_pb_str(v->sponsor);
 	p->currency = to_pb_str(v->currency);
-	p->algorithm = to_pb_str(v->algorithm);
 	p->ack = to_pb_str(v->ack);
+}
+
+/* 0, or ERR_CONFIG with what is wrong in why. */
+static int read_keys(const char *path, const struct config_key *which,
+		     struct plan_file *f, struct buf *why)
+{
+	*f = (struct plan_file){ .plan = RAIN__PLAN__INIT };
+	config_init(&f->config, which, &f->values, NULL);
+	if (config_read_file(&f->config, path) != 0 ||
+	    config_finish(&f->config) != 0) {
+		buf_put_bytes(why, buf_live(&f->config.errors));
+		return ERR_CONFIG;
+	}
+	return 0;
+}
+
+int topup_file_read(const char *path, struct plan_file *f, struct buf *why)
+{
+	size_t before = buf_len(why);
+
+	if (read_keys(path, topup_keys, f, why) != 0) {
+		buf_printf(why,
+			   "a top-up has only total, packets, algorithm, "
+			   "tiers, min and max: the rest is the activity's\n");
+		return ERR_CONFIG;
+	}
+	fill_split(path, f, why);
+	return buf_len(why) == before ? 0 : ERR_CONFIG;
 }
 
 int plan_file_read(const char *path, const char *id, int64_t now_ms,
@@ -208,11 +259,7 @@ int plan_file_read(const char *path, const char *id, int64_t now_ms,
 {
 	size_t before = buf_len(why);
 
-	*f = (struct plan_file){ .plan = RAIN__PLAN__INIT };
-	config_init(&f->config, keys, &f->values, NULL);
-	if (config_read_file(&f->config, path) != 0 ||
-	    config_finish(&f->config) != 0) {
-		buf_put_bytes(why, buf_live(&f->config.errors));
+	if (read_keys(path, keys, f, why) != 0) {
 		return ERR_CONFIG;
 	}
 	if (id != NULL || f->values.id[0] != '\0') {
@@ -222,7 +269,8 @@ int plan_file_read(const char *path, const char *id, int64_t now_ms,
 		snprintf(f->id, sizeof f->id, "%.64s-%" PRId64,
 			 f->values.prefix, now_ms);
 	}
-	fill(path, now_ms, f, why);
+	fill_split(path, f, why);
+	fill_rest(path, now_ms, f, why);
 	return buf_len(why) == before ? 0 : ERR_CONFIG;
 }
 

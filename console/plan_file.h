@@ -6,7 +6,7 @@
 #define CONSOLE_PLAN_FILE_H
 
 #include "base/config.h"
-#include "plan/plan.h"
+#include "plan/tranche.h"
 
 struct plan_values {
 	const char *id;
@@ -43,6 +43,13 @@ struct plan_file {
  */
 must_check int plan_file_read(const char *path, const char *id, int64_t now_ms,
 			      struct plan_file *out, struct buf *why);
+/**
+ * Read what a further tranche is to be: the same file, with nothing but total,
+ * packets, algorithm, tiers, min and max. Of the plan only these are filled.
+ * Else as plan_file_read().
+ */
+must_check int topup_file_read(const char *path, struct plan_file *out,
+			       struct buf *why);
 void plan_file_close(struct plan_file *f);
 
 #endif

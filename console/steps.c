@@ -26,17 +26,19 @@ static bool look(struct ctl *ctl, const Rain__ActivityRequest *q,
 		known = r->activity != NULL && r->activity->plan != NULL;
 		*loaded = known ? r->activity->loaded : 0;
 		*packets = known ? r->activity->plan->packets : 0;
+		for (size_t i = 0; known && i < r->activity->n_topups; i++) {
+			*packets += r->activity->topups[i]->packets;
+		}
 		proto_free(reply);
 	}
 	buf_close(&why);
 	return known;
 }
 
-int step_long(struct ctl *ctl, const char *method, const char *id, void **reply,
-	      struct buf *why)
+int step_repeat(struct ctl *ctl, const struct dubbo_target *target,
+		const ProtobufCMessage *message, const char *id, void **reply,
+		struct buf *why)
 {
-	const struct dubbo_target target = { "rain.ActivityService", "1.0.0",
-					     method, "Lrain/ActivityRequest;" };
 	uint64_t deadline = clock_mono_ms() + STANDSTILL_MS;
 	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
 	uint64_t before = 0;
@@ -47,7 +49,7 @@ int step_long(struct ctl *ctl, const char *method, const char *id, void **reply,
 		int rc;
 
 		buf_take(why, buf_len(why));
-		rc = ctl_call(ctl, ctl_grab(ctl), &target, &q.base,
+		rc = ctl_call(ctl, ctl_grab(ctl), target, message,
 			      &rain__activity_reply__descriptor, reply, why);
 		if (rc != CTL_UNKNOWN || !look(ctl, &q, &loaded, &packets)) {
 			return rc;
@@ -66,6 +68,17 @@ int step_long(struct ctl *ctl, const char *method, const char *id, void **reply,
 			return rc;
 		}
 	}
+}
+
+int step_long(struct ctl *ctl, const char *method, const char *id, void **reply,
+	      struct buf *why)
+{
+	const struct dubbo_target target = { "rain.ActivityService", "1.0.0",
+					     method, "Lrain/ActivityRequest;" };
+	Rain__ActivityRequest q = RAIN__ACTIVITY_REQUEST__INIT;
+
+	q.activity_id = to_pb_str(id);
+	return step_repeat(ctl, &target, &q.base, id, reply, why);
 }
 
 int step_get(struct ctl *ctl, const char *activity, void **reply,

@@ -1,6 +1,6 @@
 /**
- * Asking for an activity, and for its steps that take long: preload, and the
- * check before open.
+ * Asking for an activity, and for its steps that take long: preload, the check
+ * before open, top-up.
  */
 #ifndef CONSOLE_STEPS_H
 #define CONSOLE_STEPS_H
@@ -8,12 +8,17 @@
 #include "console/ctl.h"
 
 /**
- * Ask for method ("preload", "open") of an activity, and ask again while the
- * answer does not come in time: whoever asks again joins the work that goes on.
+ * Call a method about activity id with message, and ask again while the answer
+ * does not come in time: whoever asks again joins the work that goes on.
  * Tells on stderr how far it is, but not with --json. CTL_OK with *reply, a
  * Rain__ActivityReply to be freed by proto_free(); else another CTL_ with a
  * sentence in why, CTL_UNKNOWN too when nothing has moved for a minute.
  */
+int step_repeat(struct ctl *ctl, const struct dubbo_target *target,
+		const ProtobufCMessage *message, const char *id, void **reply,
+		struct buf *why);
+
+/** The same for method ("preload", "open") with an ActivityRequest. */
 int step_long(struct ctl *ctl, const char *method, const char *id, void **reply,
 	      struct buf *why);
 

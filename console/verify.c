@@ -105,13 +105,17 @@ static const char *not_heard(const struct verify *v)
 
 void verify_summary(const struct verify *v, char out[VERIFY_SUMMARY])
 {
-	uint64_t count = v->plan.rule.count;
-	char later[64] = "";
+	uint64_t count = v->packets;
+	char later[64] = "", never[64] = "";
 	const char *heard = not_heard(v);
 
 	if (v->uncredited > 0) {
 		(void)snprintf(later, sizeof(later),
 			       ", %" PRIu64 " not credited yet", v->uncredited);
+	}
+	if (v->unloaded > 0) {
+		(void)snprintf(never, sizeof(never),
+			       ", %" PRIu64 " never loaded", v->unloaded);
 	}
 	if (v->differences > 0) {
 		(void)snprintf(out, VERIFY_SUMMARY,
@@ -126,11 +130,11 @@ void verify_summary(const struct verify *v, char out[VERIFY_SUMMARY])
 	} else {
 		(void)snprintf(out, VERIFY_SUMMARY,
 			       "verify: all %" PRIu64 " packets proven%s: "
-			       "%" PRIu64 " claimed, %" PRIu64 " left%s%s",
+			       "%" PRIu64 " claimed, %" PRIu64 " left%s%s%s",
 			       count,
 			       v->lists_gone ? " from the ledger alone, the "
 					       "lists have left Redis"
 					     : "",
-			       v->claimed, v->unclaimed, later, heard);
+			       v->claimed, v->unclaimed, never, later, heard);
 	}
 }

@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "console/ctl.h"
-#include "plan/plan.h"
+#include "plan/tranche.h"
 #include "rain/activity_service.pb-c.h"
 #include "rain/ledger_service.pb-c.h"
 
@@ -34,6 +34,15 @@ struct verify_list {
 	uint64_t unreadable; /* further elements, which are no entries */
 };
 
+/* A tranche after the first. */
+struct verify_topup {
+	struct tranche tranche;
+	uint8_t seed[ALLOCATE_SEED];
+	char commitment[PLAN_COMMITMENT];
+	uint64_t id_base;
+	uint64_t loaded; /* packets of it that were ever in Redis */
+};
+
 struct verify {
 	char activity[ID_MAX + 1];
 	/* What was published: the packets follow from it. */
@@ -43,6 +52,8 @@ struct verify {
 	char commitment[PLAN_COMMITMENT];
 	char entropy[2 * PLAN_ENTROPY_MAX + 1]; /* hex, "": none */
 	uint64_t id_base;                       /* id of packet 1 */
+	struct verify_topup topups[TRANCHES_MAX - 1];
+	size_t topup_count;
 	/* How it ended. */
 	bool cancelled; /* never opened, maybe not all loaded */
 	bool settled;   /* before the credits were read: they are all there */
@@ -59,6 +70,8 @@ struct verify {
 	int64_t ledger_claims;  /* when it was closed; -1: not yet */
 	int64_t leftover_cents; /* -1: not counted yet */
 	/* Since verify_judge(). */
+	uint64_t packets;  /* of all tranches */
+	uint64_t unloaded; /* of these, never in Redis */
 	uint64_t claimed;
 	uint64_t unclaimed;        /* packets that are left */
 	uint64_t credited;         /* claims that are */
@@ -89,6 +102,23 @@ int verify_take_activity(struct verify *v, const Rain__Activity *a,
 void verify_take_totals(struct verify *v, const Rain__TotalsReply *t);
 /** Enter a claim, with what its user is told. */
 void verify_take_claim(struct verify *v, const Rain__Claim *c);
+
+/** verify_topup.c: take the tranches after the first; as verify_take_activity().
+ */
+int verify_take_topups(struct verify *v, const Rain__Activity *a,
+		       struct buf *why);
+/** verify_topup.c: for verify_judge(): their commitments, and the numbers of
+ * packets. */
+void verify_judge_topups(struct verify *v);
+
+/** verify_topup.c: packets of all tranches. */
+uint64_t verify_packets(const struct verify *v);
+/** Write the amounts of all of them, in order. */
+void verify_amounts(const struct verify *v, int64_t *amounts);
+/** The id of packet k, from 1 to verify_packets(). */
+uint64_t verify_id(const struct verify *v, uint64_t k);
+/** Which packet has the id, or 0. */
+uint64_t verify_packet(const struct verify *v, uint64_t id);
 
 /** For the judges: one more difference, a sentence without a line's end. */
 void printf_like(2, 3) verify_differ(struct verify *v, const char *fmt, ...);

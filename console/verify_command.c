@@ -23,17 +23,17 @@ static void print_json(const struct ctl *ctl, const struct verify *v)
 {
 	output_print(
 		ctl,
-		json_pack(
-			"{s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:I,s:b,s:I,s:o}",
-			"activity", v->activity, "commitment", v->commitment,
-			"proven", v->differences == 0, "cancelled",
-			v->cancelled, "packets", (json_int_t)v->plan.rule.count,
-			"claimed", (json_int_t)v->claimed, "left",
-			(json_int_t)v->unclaimed, "credited",
-			(json_int_t)v->credited, "not_credited_yet",
-			(json_int_t)v->uncredited, "lists_gone", v->lists_gone,
-			"difference_count", (json_int_t)v->differences,
-			"differences", lines_json(v)));
+		json_pack("{s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:I,s:b,s:I,s:o}",
+			  "activity", v->activity, "commitment", v->commitment,
+			  "proven", v->differences == 0, "cancelled",
+			  v->cancelled, "packets", (json_int_t)v->packets,
+			  "claimed", (json_int_t)v->claimed, "left",
+			  (json_int_t)v->unclaimed, "credited",
+			  (json_int_t)v->credited, "not_credited_yet",
+			  (json_int_t)v->uncredited, "lists_gone",
+			  v->lists_gone, "difference_count",
+			  (json_int_t)v->differences, "differences",
+			  lines_json(v)));
 }
 
 void verify_print(const struct verify *v)

@@ -11,7 +11,7 @@
 /* Claims and credits by the packet that they must be, and what it holds. */
 struct judge {
 	struct verify *v;
-	uint64_t count; /* packets of the plan */
+	uint64_t count; /* packets of all tranches */
 	uint64_t last;  /* the highest packet that was claimed */
 	int64_t *amounts;
 	const struct verify_entry **claims; /* NULL: there is none */
@@ -40,23 +40,20 @@ static struct packet_id id_of(const struct verify *v, uint64_t k)
 {
 	struct packet_id id;
 
-	(void)snprintf(id.text, sizeof(id.text), "%" PRIu64,
-		       v->id_base + k - 1);
+	(void)snprintf(id.text, sizeof(id.text), "%" PRIu64, verify_id(v, k));
 	return id;
 }
 
 /* Which packet of the plan has the id, or 0. */
 static uint64_t packet_of(const struct judge *j, const char *id)
 {
-	uint64_t base = j->v->id_base;
-	uint64_t n;
+	uint64_t n, k;
 
-	if (!bytes_to_u64(bytes_str(id), UINT64_MAX, &n) || n < base ||
-	    n - base >= j->count ||
-	    strcmp(id_of(j->v, n - base + 1).text, id) != 0) {
+	if (!bytes_to_u64(bytes_str(id), UINT64_MAX, &n)) {
 		return 0;
 	}
-	return n - base + 1;
+	k = verify_packet(j->v, n);
+	return k > 0 && strcmp(id_of(j->v, k).text, id) == 0 ? k : 0;
 }
 
 /* Give each its place by its seq. */
@@ -242,7 +239,7 @@ static void judge_left(struct judge *j)
 	}
 	/* One that was cancelled may have been loaded in part. */
 	if (!j->v->cancelled) {
-		lost(j, next, j->count);
+		lost(j, next, j->count - j->v->unloaded);
 	}
 }
 
@@ -336,7 +333,7 @@ static void judge_emptiness(struct verify *v)
 
 void verify_judge(struct verify *v)
 {
-	uint64_t count = v->plan.rule.count;
+	uint64_t count = verify_packets(v);
 	struct judge j = {
 		.v = v,
 		.count = count,
@@ -345,13 +342,14 @@ void verify_judge(struct verify *v)
 		.credits = xcalloc(count, sizeof(*j.credits)),
 	};
 
-	allocate(v->mixed, &v->plan.rule, j.amounts);
+	verify_amounts(v, j.amounts);
 	verify_judge_published(v);
+	verify_judge_topups(v);
 	judge_emptiness(v);
 	if (v->lists_gone) {
 		j.last = v->final_claims < count ? v->final_claims : count;
 		v->claimed = j.last;
-		v->unclaimed = v->cancelled ? 0 : count - j.last;
+		v->unclaimed = v->cancelled ? 0 : count - v->unloaded - j.last;
 	} else {
 		judge_claims(&j);
 		judge_left(&j);

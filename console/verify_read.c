@@ -16,6 +16,8 @@ static int read_activity(struct ctl *ctl, struct verify *v, struct buf *why)
 	if (rc == CTL_OK) {
 		r = reply;
 		rc = verify_take_activity(v, r->activity, why);
+		rc = rc == CTL_OK ? verify_take_topups(v, r->activity, why)
+				  : rc;
 		proto_free(reply);
 	}
 	return rc;

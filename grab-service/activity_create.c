@@ -39,8 +39,7 @@ static void put_number(struct fields *f, const char *name, uint64_t value)
 	put(f, name, text);
 }
 
-/* 19 digits, with room for every packet of the plan in 63 bits. */
-static uint64_t random_base(uint64_t count)
+uint64_t activity_random_base(uint64_t count)
 {
 	const uint64_t least = UINT64_C(1000000000000000000);
 
@@ -142,7 +141,7 @@ static void run_step(struct create *c)
 	if (p->release_ms != 0) {
 		put_number(&f, "release_ms", (uint64_t)p->release_ms);
 	}
-	put_number(&f, "id_base", random_base(p->rule.count));
+	put_number(&f, "id_base", activity_random_base(p->rule.count));
 	put(&f, "seed", hex);
 	put(&f, "commitment", commitment);
 	op_step(&c->op, &lua_activity, f.n, f.argv, created_cb, c);

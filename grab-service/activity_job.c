@@ -27,6 +27,9 @@ static void read_cb(void *ctx, const struct activity_view *view,
 			view->commitment);
 	} else {
 		job->view = *view;
+		job->rule = &job->view.plan.rule;
+		job->seed = job->view.mixed;
+		job->id_base = job->view.id_base;
 		job->kind->begin(job);
 	}
 }
@@ -37,7 +40,8 @@ void job_start(struct activity_op *op, const struct activity_job_kind *kind)
 	struct activity_job *job = NULL;
 
 	HASH_FIND_STR(svc->jobs, op->id, job);
-	if (job != NULL && job->kind == kind) {
+	if (job != NULL && job->kind == kind &&
+	    (kind->same == NULL || kind->same(job->ops, op))) {
 		LL_APPEND(job->ops, op);
 		return;
 	}
@@ -105,7 +109,7 @@ bool job_again(struct activity_job *job, enum redis_outcome outcome,
 	}
 	told = op_failure(outcome, error, message);
 	job_end(job, told, "after %" PRIu64 " of %" PRIu64 " packets: %s",
-		job->done, job->view.plan.rule.count, message);
+		job->done, job->rule->count, message);
 	return false;
 }
 
@@ -117,7 +121,7 @@ bool job_stopped(struct activity_job *job)
 	job_end(job, RAIN__OUTCOME__UNAVAILABLE_NOW,
 		"this grab-service is stopping; %" PRIu64 " of %" PRIu64
 		" packets are done, ask again",
-		job->done, job->view.plan.rule.count);
+		job->done, job->rule->count);
 	return true;
 }
 
@@ -132,7 +136,7 @@ static void allocate_work(uv_work_t *work)
 {
 	struct activity_job *job = work->data;
 
-	allocate(job->view.mixed, &job->view.plan.rule, job->amounts);
+	allocate(job->seed, job->rule, job->amounts);
 }
 
 static void allocate_work_cb(uv_work_t *work, int status)
@@ -150,8 +154,7 @@ void job_allocate(struct activity_job *job)
 	int rv;
 
 	check(job->amounts == NULL);
-	job->amounts =
-		xcalloc(job->view.plan.rule.count, sizeof(*job->amounts));
+	job->amounts = xcalloc(job->rule->count, sizeof(*job->amounts));
 	job->work.data = job;
 	rv = uv_queue_work(job->svc->deps.loop, &job->work, allocate_work,
 			   allocate_work_cb);
@@ -162,10 +165,10 @@ size_t job_packet(const struct activity_job *job, uint64_t i,
 		  char out[PACKET_TEXT_MAX])
 {
 	char id[24];
-	int n = snprintf(id, sizeof(id), "%" PRIu64, job->view.id_base + i);
+	int n = snprintf(id, sizeof(id), "%" PRIu64, job->id_base + i);
 	struct packet p = { .red_packet_id = bytes_make(id, (size_t)n),
 			    .amount_cents = job->amounts[i] };
 
-	check(i < job->view.plan.rule.count);
+	check(i < job->rule->count);
 	return packet_format(&p, out);
 }

@@ -1,9 +1,9 @@
 /**
- * Long work on one activity: a preload or the check before opening. At most
- * one per activity in this process; whoever asks for the same meanwhile is
+ * Long work on one activity: a preload, the check before opening, a top-up. At
+ * most one per activity in this process; whoever asks for the same meanwhile is
  * answered with the others when it ends.
  *
- *   job_start -> read the activity -> begin (of preload or open)
+ *   job_start -> read the activity -> begin (of preload, open or top-up)
  *             -> job_allocate -> allocated (off the loop) -> steps -> job_end
  */
 #ifndef GRAB_ACTIVITY_JOB_H
@@ -24,8 +24,11 @@ struct activity_job_kind {
 	const char *doing;     /* for people: "being loaded" */
 	/** The activity is known and its data readable. */
 	void (*begin)(struct activity_job *job);
-	/** amounts are those of the plan. */
+	/** amounts are those of the rule. */
 	void (*allocated)(struct activity_job *job);
+	/** Whether who asks meanwhile asks for the same; NULL: certainly. */
+	bool (*same)(const struct activity_op *first,
+		     const struct activity_op *other);
 };
 
 struct activity_job {
@@ -35,8 +38,12 @@ struct activity_job {
 	char id[ID_MAX + 1];
 	struct activity_view view; /* as it was when the job began */
 	struct activity_op *ops;   /* who waits, utlist */
+	/* The packets in question: at first those of the plan. */
+	const struct allocate_rule *rule;
+	const uint8_t *seed;
+	uint64_t id_base;
 	uv_work_t work;
-	int64_t *amounts;    /* of the plan, NULL before */
+	int64_t *amounts;    /* by the rule, NULL before */
 	struct adopt *adopt; /* the check of an adopted list, NULL before */
 	char list[LIST_DIGEST_TEXT]; /* the digest of an adopted list */
 	uint64_t done;               /* packets pushed, or checked */
@@ -69,7 +76,7 @@ bool job_stopped(struct activity_job *job);
 void job_step(struct activity_job *job, const struct redis_script *script,
 	      size_t argc, const struct bytes *argv, step_cb done);
 
-/** The text of packet number i of the plan, from 0; returns its length. */
+/** The text of packet number i of the rule, from 0; returns its length. */
 size_t job_packet(const struct activity_job *job, uint64_t i,
 		  char out[PACKET_TEXT_MAX]);
 

@@ -83,6 +83,10 @@ Rain__Outcome op_failure(enum redis_outcome outcome, struct bytes error,
 void op_told(struct activity_service *svc, struct bytes activity_id,
 	     const char *operation, Rain__Outcome outcome, const char *message);
 
+/** activity_create.c: the id of the first of so many packets: 19 digits, with
+ * room for all of them in 63 bits. */
+uint64_t activity_random_base(uint64_t count);
+
 /* The handlers, by file; all are dubbo_method_cb with the service as ctx. */
 void activity_create(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_preload(void *ctx, struct dubbo_call *call,
@@ -94,6 +98,7 @@ void activity_close(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_cancel(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_entropy(void *ctx, struct dubbo_call *call,
 		      struct bytes argument);
+void activity_topup(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_rewind(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_get(void *ctx, struct dubbo_call *call, struct bytes argument);
 void activity_list(void *ctx, struct dubbo_call *call, struct bytes argument);

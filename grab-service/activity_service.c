@@ -17,6 +17,7 @@ static const struct dubbo_method methods[] = {
 	{ "counters", "Lrain/ActivityRequest;", activity_counters },
 	{ "claims", "Lrain/PageRequest;", activity_claims },
 	{ "packets", "Lrain/PageRequest;", activity_packets },
+	{ "topUp", "Lrain/TopUpRequest;", activity_topup },
 	{ "entropy", "Lrain/EntropyRequest;", activity_entropy },
 	{ "rewind", "Lrain/RewindRequest;", activity_rewind },
 };

@@ -8,9 +8,10 @@
  *   activity_op.c       one request, from its bytes to its reply
  *   activity_create.c   create
  *   activity_change.c   pause, resume, close, cancel, rewind
- *   activity_job.c      preload and open: long, joined, one per activity
+ *   activity_job.c      preload, open and top-up: long, joined, one per activity
  *   activity_preload.c  pushing the plan
  *   activity_open.c     checking every packet, then opening
+ *   activity_topup.c    announcing a tranche, and pushing it once it is funded
  *   activity_read.c     get, list, counters
  *   activity_pages.c    claims, packets
  */

@@ -9,8 +9,7 @@
 
 #include "step.h"
 
-/* The value of a field, p NULL if meta has none. */
-static struct bytes field(const redisReply *meta, const char *name)
+struct bytes view_field(const redisReply *meta, const char *name)
 {
 	struct bytes wanted = bytes_str(name);
 
@@ -29,7 +28,7 @@ static struct bytes field(const redisReply *meta, const char *name)
 
 static bool number(const redisReply *meta, const char *name, uint64_t *out)
 {
-	return bytes_to_u64(field(meta, name), INT64_MAX, out);
+	return bytes_to_u64(view_field(meta, name), INT64_MAX, out);
 }
 
 static int64_t signed_number(const redisReply *meta, const char *name,
@@ -45,7 +44,7 @@ static int64_t signed_number(const redisReply *meta, const char *name,
 static void text(const redisReply *meta, const char *name, char *out,
 		 size_t size)
 {
-	(void)bytes_readable(field(meta, name), out, size);
+	(void)bytes_readable(view_field(meta, name), out, size);
 }
 
 static bool read_plan(const redisReply *meta, struct bytes plan,
@@ -67,11 +66,11 @@ static bool read_plan(const redisReply *meta, struct bytes plan,
 		id.n = (size_t)(end - id.p);
 	}
 	m.activity_id = to_pb(id);
-	m.title = to_pb(field(meta, "title"));
-	m.sponsor = to_pb(field(meta, "sponsor"));
-	m.currency = to_pb(field(meta, "currency"));
-	m.algorithm = to_pb(field(meta, "algorithm"));
-	m.ack = to_pb(field(meta, "ack"));
+	m.title = to_pb(view_field(meta, "title"));
+	m.sponsor = to_pb(view_field(meta, "sponsor"));
+	m.currency = to_pb(view_field(meta, "currency"));
+	m.algorithm = to_pb(view_field(meta, "algorithm"));
+	m.ack = to_pb(view_field(meta, "ack"));
 	m.total_cents = signed_number(meta, "total_cents", -1);
 	m.packets = (uint64_t)signed_number(meta, "count", 0);
 	m.min_cents = signed_number(meta, "min_cents", -1);
@@ -79,10 +78,10 @@ static bool read_plan(const redisReply *meta, struct bytes plan,
 	m.start_ms = signed_number(meta, "start_ms", -1);
 	m.end_ms = signed_number(meta, "end_ms", -1);
 	m.keep_days = (uint32_t)signed_number(meta, "keep_days", UINT32_MAX);
-	m.release_ms =
-		signed_number(meta, "release_ms",
-			      field(meta, "release_ms").p == NULL ? 0 : -1);
-	if (!plan_tiers_read(field(meta, "tiers"), &rule)) {
+	m.release_ms = signed_number(
+		meta, "release_ms",
+		view_field(meta, "release_ms").p == NULL ? 0 : -1);
+	if (!plan_tiers_read(view_field(meta, "tiers"), &rule)) {
 		(void)snprintf(why, PLAN_WHY, "its tiers are no tiers");
 		return false;
 	}
@@ -92,7 +91,7 @@ static bool read_plan(const redisReply *meta, struct bytes plan,
 
 static void read_entropy(const redisReply *meta, struct activity_view *out)
 {
-	struct bytes hex = field(meta, "entropy");
+	struct bytes hex = view_field(meta, "entropy");
 	uint8_t entropy[PLAN_ENTROPY_MAX];
 	size_t n = hex.n / 2;
 
@@ -121,14 +120,14 @@ void view_parse(const redisReply *meta, struct activity_view *out)
 	if (!out->known) {
 		return;
 	}
-	plan = field(meta, "plan");
-	seed = field(meta, "seed");
-	out->state = state_from_name(field(meta, "state"));
+	plan = view_field(meta, "plan");
+	seed = view_field(meta, "seed");
+	out->state = state_from_name(view_field(meta, "state"));
 	text(meta, "commitment", out->commitment, sizeof(out->commitment));
 	text(meta, "incarnation", out->incarnation, sizeof(out->incarnation));
 	text(meta, "reason", out->reason, sizeof(out->reason));
 	text(meta, "list", out->list, sizeof(out->list));
-	if (!bytes_eq(field(meta, "schema"), BYTES("1"))) {
+	if (!bytes_eq(view_field(meta, "schema"), BYTES("1"))) {
 		(void)snprintf(out->problem, sizeof(out->problem),
 			       "its schema in Redis is not 1");
 	} else if (out->state == 0 ||
@@ -152,12 +151,16 @@ void view_parse(const redisReply *meta, struct activity_view *out)
 	read_entropy(meta, out);
 	out->loaded = (uint64_t)signed_number(meta, "packets", 0);
 	out->tranches = (uint64_t)signed_number(meta, "tranches", 0);
+	if (!view_topups_parse(meta, out) && out->problem[0] == '\0') {
+		(void)snprintf(out->problem, sizeof(out->problem),
+			       "its further tranches in Redis cannot be read");
+	}
 	out->created_ms = signed_number(meta, "created_ms", 0);
 	out->updated_ms = signed_number(meta, "updated_ms", 0);
 	out->closed = number(meta, "final_claims", &out->final_claims);
 	(void)number(meta, "final_left", &out->final_left);
 	out->leftover_cents = signed_number(meta, "leftover_cents", -1);
-	out->unlinked = field(meta, "unlinked").p != NULL;
+	out->unlinked = view_field(meta, "unlinked").p != NULL;
 }
 
 struct reading {
@@ -238,6 +241,8 @@ void view_message(const struct activity_view *v, struct view_message *out)
 {
 	Rain__Activity *a = &out->activity;
 	Rain__Plan *p = &out->plan;
+	bool public = v->closed || v->state == RAIN__STATE__CANCELLED ||
+		      v->state == RAIN__STATE__SETTLED;
 
 	*out = (struct view_message){ .activity = RAIN__ACTIVITY__INIT,
 				      .plan = RAIN__PLAN__INIT };
@@ -257,10 +262,10 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	p->release_ms = v->plan.release_ms;
 	plan_tiers_message(&v->plan.rule, &out->tiers, p);
 
-	if (v->closed || v->state == RAIN__STATE__CANCELLED ||
-	    v->state == RAIN__STATE__SETTLED) {
+	if (public) {
 		hex_encode(v->seed, ALLOCATE_SEED, out->seed);
 	}
+	view_topups_message(v, public, out);
 	(void)snprintf(out->id_base, sizeof(out->id_base), "%" PRIu64,
 		       v->id_base);
 	a->plan = p;
@@ -290,5 +295,6 @@ bool view_is_committed(const struct activity_view *v)
 	char commitment[PLAN_COMMITMENT];
 
 	plan_commitment(v->seed, &v->plan, commitment);
-	return strcmp(commitment, v->commitment) == 0;
+	return strcmp(commitment, v->commitment) == 0 &&
+	       view_topups_committed(v);
 }

@@ -81,18 +81,27 @@ static bool get_created(const json_t *o, Rain__ActivityCreated *m)
 	       get_i64(o, "end_ms", &m->end_ms) && get_text(o, "ack", &m->ack);
 }
 
+/* It may be missing, but nothing else than text. */
+static bool may_get_text(const json_t *o, const char *key,
+			 ProtobufCBinaryData *out)
+{
+	return json_object_get(o, key) == NULL || get_text(o, key, out);
+}
+
 static bool get_loaded(const json_t *o, Rain__TrancheLoaded *m)
 {
 	return get_u32(o, "tranche", &m->tranche) &&
 	       get_u64(o, "packets", AMOUNT_MAX_CENTS, &m->packets) &&
-	       get_i64(o, "total_cents", &m->total_cents);
+	       get_i64(o, "total_cents", &m->total_cents) &&
+	       may_get_text(o, "commitment", &m->commitment);
 }
 
 static bool get_closed(const json_t *o, Rain__ActivityClosed *m)
 {
 	return get_u64(o, "claims", AMOUNT_MAX_CENTS, &m->claims) &&
 	       get_u64(o, "packets_left", AMOUNT_MAX_CENTS, &m->packets_left) &&
-	       get_text(o, "seed", &m->seed);
+	       get_text(o, "seed", &m->seed) &&
+	       may_get_text(o, "topup_seeds", &m->topup_seeds);
 }
 
 static bool get_counted(const json_t *o, Rain__LeftoverCounted *m)

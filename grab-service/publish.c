@@ -120,7 +120,8 @@ void publish_claims(struct track *t, const redisReply *list)
 			halt_element(t->relay->env, t->activity, position);
 			return;
 		}
-		if (!roll_judge_claim(t->relay->env, t->activity, &claim)) {
+		if (!roll_judge_claim(t->relay->env, t->activity, &claim,
+				      t->revision)) {
 			t->blocked = position;
 			return;
 		}

@@ -13,10 +13,15 @@
 #include "id_hash.h"
 
 /*
- * users[seq - 1] is a hash of the user, 0 while it is not known. index finds
- * the seq by that hash: open addressing, 0 is empty, at most half full.
+ * A tranche, and the next one. users[seq - first - 1] is a hash of the user, 0
+ * while it is not known. index finds that place by the hash: open addressing,
+ * 0 is empty, at most half full.
  */
 struct roll {
+	struct roll *next;
+	uint64_t revision; /* of the first: as of when all tranches are here */
+	uint32_t tranche;
+	uint64_t first; /* packets before it */
 	uint64_t count;
 	uint64_t id_base;
 	uint64_t key;       /* of the hashes, random */
@@ -39,6 +44,7 @@ static struct roll *new_roll(uint64_t count)
 	struct roll *r = xcalloc(1, sizeof *r);
 	uint64_t size = 4;
 
+	r->tranche = 1;
 	r->count = count;
 	rand_bytes(&r->key, sizeof r->key);
 	while (size < 2 * count) {
@@ -47,6 +53,21 @@ static struct roll *new_roll(uint64_t count)
 	r->mask = size - 1;
 	no_users(r);
 	return r;
+}
+
+void roll_append(struct roll *r, struct roll *more)
+{
+	struct roll *last = r;
+
+	while (last->next != NULL) {
+		last = last->next;
+	}
+	last->next = more;
+	for (; more != NULL; last = more, more = more->next) {
+		more->tranche = last->tranche + 1;
+		more->first = last->first + last->count;
+		more->key = r->key;
+	}
 }
 
 struct roll *roll_new(const uint8_t seed[ALLOCATE_SEED],
@@ -94,24 +115,57 @@ void roll_add(struct roll *r, uint64_t seq, const struct packet *p)
 
 void roll_free(struct roll *r)
 {
-	if (r != NULL) {
+	while (r != NULL) {
+		struct roll *next = r->next;
+
 		free(r->amounts);
 		free(r->packets);
 		free(r->users);
 		free(r->index);
 		free(r);
+		r = next;
 	}
 }
 
 uint64_t roll_packets(const struct roll *r)
 {
-	return r->count;
+	uint64_t sum = 0;
+
+	for (; r != NULL; r = r->next) {
+		sum += r->count;
+	}
+	return sum;
+}
+
+size_t roll_tranches(const struct roll *r)
+{
+	size_t n = 0;
+
+	for (; r != NULL; r = r->next) {
+		n++;
+	}
+	return n;
+}
+
+uint64_t roll_revision(const struct roll *r)
+{
+	return r != NULL ? r->revision : 0;
+}
+
+void roll_as_of(struct roll *r, uint64_t revision)
+{
+	r->revision = revision;
+}
+
+bool roll_knows(const struct roll *r, uint64_t seq, uint64_t revision)
+{
+	return r == NULL || r->revision >= revision || seq <= roll_packets(r);
 }
 
 /* What was never written takes no memory and no time, unless it is cleared. */
 void roll_forget_users(struct roll *r)
 {
-	if (r != NULL) {
+	for (; r != NULL; r = r->next) {
 		free(r->users);
 		free(r->index);
 		no_users(r);
@@ -129,9 +183,17 @@ static uint64_t slot_of(const struct roll *r, uint64_t user)
 	return at;
 }
 
-bool roll_has_user(const struct roll *r, struct bytes user)
+/* The seq of the user's claim in any tranche, 0 without one. */
+static uint64_t seq_of(const struct roll *r, uint64_t user)
 {
-	return r != NULL && r->index[slot_of(r, id_hash(r->key, user))] != 0;
+	for (; r != NULL; r = r->next) {
+		uint32_t place = r->index[slot_of(r, user)];
+
+		if (place != 0) {
+			return r->first + place;
+		}
+	}
+	return 0;
 }
 
 static bool is_adopted(const struct roll *r, const struct roll_entry *e,
@@ -141,7 +203,7 @@ static bool is_adopted(const struct roll *r, const struct roll_entry *e,
 				  .amount_cents = e->amount_cents };
 	char is[AMOUNT_TEXT_MAX];
 
-	if (mark(r, &p) == r->packets[e->seq - 1]) {
+	if (mark(r, &p) == r->packets[e->seq - r->first - 1]) {
 		return true;
 	}
 	(void)amount_format(e->amount_cents, is);
@@ -152,13 +214,29 @@ static bool is_adopted(const struct roll *r, const struct roll_entry *e,
 	return false;
 }
 
+bool roll_has_user(const struct roll *r, struct bytes user)
+{
+	return r != NULL && seq_of(r, id_hash(r->key, user)) != 0;
+}
+
+/* The tranche that has the packet, or NULL. */
+static struct roll *tranche_of(struct roll *r, uint64_t seq)
+{
+	while (r != NULL && (seq <= r->first || seq > r->first + r->count)) {
+		r = r->next;
+	}
+	return r;
+}
+
+/* r is the tranche, NULL if there is none with such a packet. */
 static bool is_planned(const struct roll *r, const struct roll_entry *e,
 		       char why[ROLL_WHY])
 {
 	char id[24], is[AMOUNT_TEXT_MAX], planned[AMOUNT_TEXT_MAX];
+	uint64_t place;
 	int n;
 
-	if (e->seq < 1 || e->seq > r->count || e->tranche > 1) {
+	if (r == NULL || (e->tranche != 0 && e->tranche != r->tranche)) {
 		(void)snprintf(why, ROLL_WHY,
 			       "there is no packet %" PRIu64
 			       " of tranche %" PRIu32 " in the plan",
@@ -168,13 +246,14 @@ static bool is_planned(const struct roll *r, const struct roll_entry *e,
 	if (r->packets != NULL) {
 		return is_adopted(r, e, why);
 	}
-	n = snprintf(id, sizeof id, "%" PRIu64, r->id_base + e->seq - 1);
+	place = e->seq - r->first - 1;
+	n = snprintf(id, sizeof id, "%" PRIu64, r->id_base + place);
 	if (bytes_eq(e->red_packet_id, bytes_make(id, (size_t)n)) &&
-	    e->amount_cents == r->amounts[e->seq - 1]) {
+	    e->amount_cents == r->amounts[place]) {
 		return true;
 	}
 	(void)amount_format(e->amount_cents, is);
-	(void)amount_format(r->amounts[e->seq - 1], planned);
+	(void)amount_format(r->amounts[place], planned);
 	(void)snprintf(why, ROLL_WHY,
 		       "it is packet %.*s with %s, and packet %s with %s in "
 		       "the plan",
@@ -184,31 +263,31 @@ static bool is_planned(const struct roll *r, const struct roll_entry *e,
 
 bool roll_fits(struct roll *r, const struct roll_entry *e, char why[ROLL_WHY])
 {
-	uint64_t user;
-	uint64_t at;
+	struct roll *t = tranche_of(r, e->seq);
+	uint64_t user, place, other;
 
 	if (r == NULL) {
 		return true;
 	}
-	if (!is_planned(r, e, why)) {
+	if (!is_planned(t, e, why)) {
 		return false;
 	}
 	user = id_hash(r->key, e->user);
-	if (r->users[e->seq - 1] == user) {
+	place = e->seq - t->first - 1;
+	if (t->users[place] == user) {
 		return true;
 	}
-	if (r->users[e->seq - 1] != 0) {
+	if (t->users[place] != 0) {
 		(void)snprintf(why, ROLL_WHY, "it was another user's");
 		return false;
 	}
-	at = slot_of(r, user);
-	if (r->index[at] != 0) {
+	other = seq_of(r, user);
+	if (other != 0) {
 		(void)snprintf(why, ROLL_WHY,
-			       "the user has claim %" PRIu32 " already",
-			       r->index[at]);
+			       "the user has claim %" PRIu64 " already", other);
 		return false;
 	}
-	r->users[e->seq - 1] = user;
-	r->index[at] = (uint32_t)e->seq;
+	t->users[place] = user;
+	t->index[slot_of(t, user)] = (uint32_t)(place + 1);
 	return true;
 }

@@ -16,12 +16,13 @@
 #include "halt.h"
 
 static bool judge(struct grab_env *env, struct activity *a,
-		  const struct roll_entry *e)
+		  const struct roll_entry *e, uint64_t revision)
 {
 	char why[ROLL_WHY];
 	char reason[ROLL_WHY + ID_MAX + 40];
 
-	if (roll_fits(a->roll, e, why)) {
+	if (!roll_knows(a->roll, e->seq, revision) ||
+	    roll_fits(a->roll, e, why)) {
 		return true;
 	}
 	(void)snprintf(reason, sizeof reason,
@@ -80,7 +81,7 @@ void roll_judge(struct grab_env *env, struct activity *a, uint64_t seq,
 		*answer = answer_unproven(v);
 		return;
 	}
-	if (judge(env, a, &e)) {
+	if (judge(env, a, &e, v->revision)) {
 		activity_saw_claim(a, seq, v->user);
 	} else {
 		*answer = answer_unproven(v);
@@ -88,7 +89,7 @@ void roll_judge(struct grab_env *env, struct activity *a, uint64_t seq,
 }
 
 bool roll_judge_claim(struct grab_env *env, struct activity *a,
-		      const struct claim *c)
+		      const struct claim *c, uint64_t revision)
 {
 	struct roll_entry e = {
 		.seq = c->seq,
@@ -98,5 +99,5 @@ bool roll_judge_claim(struct grab_env *env, struct activity *a,
 		.user = c->user_id,
 	};
 
-	return judge(env, a, &e);
+	return judge(env, a, &e, revision);
 }

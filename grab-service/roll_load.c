@@ -25,7 +25,8 @@ struct loading {
 	struct track *track; /* track->rolling keeps it */
 	uv_work_t work;
 	struct activity_view view;
-	struct roll *roll;
+	size_t known;      /* tranches in the roll that there is */
+	struct roll *roll; /* of the others */
 };
 
 static uint64_t now_ms(const struct track *t)
@@ -41,22 +42,50 @@ static void finish(struct track *t, uint64_t again_ms)
 	relay_kick(t->relay);
 }
 
-/* From now on claims are held against it. */
-static void made(struct track *t, struct roll *r)
-{
-	check(t->activity->roll == NULL);
-	t->activity->roll = r;
-	t->activity->roll_awaited = false;
-	t->unproven = false;
-	t->foreign = false;
-	finish(t, 0);
-}
-
 static void make(uv_work_t *work)
 {
 	struct loading *l = work->data;
+	const struct activity_view *v = &l->view;
 
-	l->roll = roll_new(l->view.mixed, &l->view.plan.rule, l->view.id_base);
+	if (l->known == 0) {
+		l->roll = roll_new(v->mixed, &v->plan.rule, v->id_base);
+	}
+	for (size_t i = l->known > 0 ? l->known - 1 : 0; i < v->topup_count;
+	     i++) {
+		const struct view_topup *t = &v->topups[i];
+		struct roll *next =
+			roll_new(t->seed, &t->tranche.rule, t->id_base);
+
+		if (l->roll != NULL) {
+			roll_append(l->roll, next);
+		} else {
+			l->roll = next;
+		}
+	}
+}
+
+/* All that is announced is in the roll: from now on claims are held against
+ * it. */
+static void complete(struct track *t, uint64_t revision)
+{
+	roll_as_of(t->activity->roll, revision);
+	t->activity->roll_awaited = false;
+	t->unproven = false;
+	t->foreign = false;
+	finish(t, revision >= t->revision ? 0 : AGAIN_MS);
+}
+
+/* more are the tranches after the first `known`. */
+static void made(struct track *t, struct roll *more, size_t known,
+		 uint64_t revision)
+{
+	check(roll_tranches(t->activity->roll) == known);
+	if (known == 0) {
+		t->activity->roll = more;
+	} else {
+		roll_append(t->activity->roll, more);
+	}
+	complete(t, revision);
 }
 
 static void made_cb(uv_work_t *work, int status)
@@ -64,7 +93,7 @@ static void made_cb(uv_work_t *work, int status)
 	struct loading *l = work->data;
 
 	check(status == 0); /* nobody cancels it */
-	made(l->track, l->roll);
+	made(l->track, l->roll, l->known, l->view.revision);
 	free(l);
 }
 
@@ -84,6 +113,17 @@ static void unproven(struct track *t, const char *why)
 		halt_evidence(t->relay->env, t->activity, why);
 	}
 	finish(t, UNPROVEN_MS);
+}
+
+/* Packets of the tranches that the roll does not have. */
+static uint64_t missing(const struct activity_view *v, size_t known)
+{
+	uint64_t sum = known == 0 ? v->plan.rule.count : 0;
+
+	for (size_t i = known > 0 ? known - 1 : 0; i < v->topup_count; i++) {
+		sum += v->topups[i].tranche.rule.count;
+	}
+	return sum;
 }
 
 /* Some element of an adopted list is not what it was, and nobody can say which:
@@ -110,6 +150,7 @@ static void give_back(struct track *t, uint64_t packets)
 struct adopting {
 	struct track *track; /* track->rolling keeps it */
 	uint64_t packets;
+	uint64_t revision;
 };
 
 static void adopted_cb(void *ctx, enum roll_read_end end, struct roll *r,
@@ -119,7 +160,7 @@ static void adopted_cb(void *ctx, enum roll_read_end end, struct roll *r,
 	struct track *t = a->track;
 
 	if (end == ROLL_READ) {
-		made(t, r);
+		made(t, r, 0, a->revision);
 	} else {
 		give_back(t, a->packets);
 		if (end == ROLL_FOREIGN) {
@@ -135,7 +176,7 @@ static void read_adopted(struct track *t, const struct activity_view *view)
 {
 	struct adopting *a = xmalloc(sizeof *a);
 
-	*a = (struct adopting){ t, view->plan.rule.count };
+	*a = (struct adopting){ t, view->plan.rule.count, view->revision };
 	t->activity->roll_awaited = !t->unproven;
 	roll_read(t->relay->redis, view,
 		  (uint64_t)t->relay->env->options->redis_timeout_ms,
@@ -154,6 +195,7 @@ static void view_read_cb(void *ctx, const struct activity_view *view,
 			 const char *why)
 {
 	struct track *t = ctx;
+	size_t known = roll_tranches(t->activity->roll);
 	struct loading *l;
 	int rv;
 
@@ -171,12 +213,20 @@ static void view_read_cb(void *ctx, const struct activity_view *view,
 			    "commitment");
 		return;
 	}
+	if (known == 1 + view->topup_count) {
+		complete(t, view->revision);
+		return;
+	}
+	if (known > 1 + view->topup_count) {
+		unproven(t, "a tranche that was announced is gone");
+		return;
+	}
 	t->adopted = plan_is_adopted(&view->plan);
 	if (t->adopted && view->state == RAIN__STATE__LOADED) {
 		finish(t, AGAIN_MS); /* nothing was opened yet */
 		return;
 	}
-	if (!has_room(t, view->plan.rule.count)) {
+	if (!has_room(t, missing(view, known))) {
 		if (!t->unproven) {
 			log_warn("no room for the plan: its claims are "
 				 "published as they are",
@@ -187,7 +237,7 @@ static void view_read_cb(void *ctx, const struct activity_view *view,
 		finish(t, UNPROVEN_MS);
 		return;
 	}
-	t->relay->roll_packets += view->plan.rule.count;
+	t->relay->roll_packets += missing(view, known);
 	if (t->adopted) {
 		read_adopted(t, view);
 		return;
@@ -195,6 +245,7 @@ static void view_read_cb(void *ctx, const struct activity_view *view,
 	l = xcalloc(1, sizeof *l);
 	l->track = t;
 	l->view = *view;
+	l->known = known;
 	l->work.data = l;
 	rv = uv_queue_work(t->relay->env->loop, &l->work, make, made_cb);
 	check(rv == 0); /* the work is there */
@@ -216,6 +267,12 @@ static bool needed(const struct track *t)
 	}
 }
 
+static bool roll_is_current(const struct track *t)
+{
+	return t->activity->roll != NULL &&
+	       roll_revision(t->activity->roll) >= t->revision;
+}
+
 void roll_step(struct track *t)
 {
 	if (t->rolling || t->revision == 0) {
@@ -225,7 +282,7 @@ void roll_step(struct track *t)
 		roll_drop(t);
 		return;
 	}
-	if (t->activity->roll != NULL || now_ms(t) < t->roll_due_ms) {
+	if (roll_is_current(t) || now_ms(t) < t->roll_due_ms) {
 		return;
 	}
 	t->rolling = true;
@@ -253,5 +310,5 @@ void roll_drop(struct track *t)
 
 bool roll_settled(const struct track *t)
 {
-	return t->activity->roll != NULL || t->unproven;
+	return roll_is_current(t) || t->unproven;
 }

@@ -155,7 +155,10 @@ static void handle_read(struct track *t, const struct step_reply *reply,
 	t->blocked = 0;
 	if (t->ours && t->epoch == epoch) {
 		publish_events(t, list_at(reply, READ_EVENTS));
-		publish_claims(t, claims);
+		/* A tranche may have been announced since it was asked. */
+		if (roll_settled(t)) {
+			publish_claims(t, claims);
+		}
 		more = claims->elements ==
 			       (size_t)t->relay->env->options->read_max &&
 		       window_room(&t->claims) > 0;

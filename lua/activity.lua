@@ -4,37 +4,9 @@
 -- nothing at all.
 --#include common.lua
 --#include change.lua
+--#include event.lua
 
 local operation, expected_revision = ARGV[1], ARGV[2]
-
-local function event(kind, ...)
-	local fields = { ... }
-	local text = '{"type":"' .. kind .. '","revision":' .. revision ..
-		',"atMs":' .. now
-	for i = 1, #fields, 2 do
-		text = text .. ',"' .. fields[i] .. '":' ..
-			cjson.encode(tostring(fields[i + 1]))
-	end
-	call('LPUSH', EVENTS, text .. '}')
-end
-
--- One step onward: the fields to write, then the event, or nil for none.
-local function change(to, fields, kind, ...)
-	if not allowed({ 'HSET', META, 'f', 'v' },
-		{ 'LPUSH', EVENTS, 'e' }) then
-		return head('ACL', 'Redis does not allow HSET and LPUSH on the keys')
-	end
-	state, revision = to, string.format('%.0f', revision + 1)
-	local set = { 'state', state, 'revision', revision, 'updated_ms', now }
-	for i = 1, #fields do
-		set[#set + 1] = fields[i]
-	end
-	call('HSET', META, unpack(set))
-	if kind then
-		event(kind, ...)
-	end
-	return head('OK', '')
-end
 
 local function wrong_state(sentence)
 	return head('STATE', sentence or
@@ -173,6 +145,21 @@ function steps.resume()
 	return move({ PAUSED = true }, 'OPEN', 'resumed')
 end
 
+-- A tranche of which some packets are there, and not all.
+local function half_loaded()
+	local _, begun = string.gsub(meta.tranche_ends or '', '%d+', '')
+	return meta.topup and begun >= tonumber(meta.topup)
+end
+
+-- The seeds of the tranches after the first, as a field of an event.
+local function topup_seeds()
+	local seeds, n = {}, 2
+	while meta['t' .. n .. '_seed'] do
+		seeds[#seeds + 1], n = meta['t' .. n .. '_seed'], n + 1
+	end
+	return #seeds > 0 and { 'topup_seeds', table.concat(seeds, ',') } or {}
+end
+
 function steps.close()
 	if state == 'CLOSED' then
 		return head('ALREADY', 'is CLOSED already')
@@ -183,6 +170,11 @@ function steps.close()
 	if state ~= 'HALTED' and not counts_hold() then
 		return wrong_counts()
 	end
+	-- What was promised is given, or nothing of it.
+	if state ~= 'HALTED' and half_loaded() then
+		return wrong_state('tranche ' .. meta.topup .. ' is half loaded: ' ..
+			'ask for the same top-up again, then close it')
+	end
 	if meta.leftover_cents then
 		-- Halted after it was counted: count again.
 		if not allowed({ 'HDEL', META, 'f' }, { 'HSET', META, 'f', 'v' },
@@ -192,17 +184,21 @@ function steps.close()
 		call('HDEL', META, 'leftover_cents')
 	end
 	local made, left = call('LLEN', CLAIMS), call('LLEN', PACKETS)
+	local seeds = topup_seeds()
 	return change('CLOSED', accept_events({ 'reason', ARGV[3] or '',
 		'final_claims', made, 'final_left', left, 'final_users',
 		call('HLEN', USERS) }), 'closed', 'claims', made, 'packets_left',
-		left, 'seed', meta.seed or '')
+		left, 'seed', meta.seed or '', unpack(seeds))
 end
 
+-- cents are those of the packets that are left. What of a tranche was never
+-- loaded is funded too, and nobody can win it.
 function steps.counted()
-	local cents, left = ARGV[3], ARGV[4]
+	local left = ARGV[4]
 	if state ~= 'CLOSED' then
 		return wrong_state()
 	end
+	local cents = string.format('%.0f', ARGV[3] + (meta.topup_cents or 0))
 	if meta.leftover_cents == cents and meta.final_left == left then
 		return head('ALREADY', 'is counted already')
 	end
@@ -213,10 +209,11 @@ function steps.counted()
 	if left ~= meta.final_left or call('LLEN', PACKETS) ~= tonumber(left) then
 		return wrong_counts()
 	end
-	if tonumber(cents) > tonumber(meta.total_cents) or
-		(tonumber(left) == 0) ~= (tonumber(cents) == 0) then
+	local all = meta.all_cents or meta.total_cents
+	if tonumber(cents) > tonumber(all) or
+		(tonumber(left) == 0) ~= (tonumber(ARGV[3]) == 0) then
 		return head('DIFFERENT', cents .. ' cents cannot be in ' .. left ..
-			' packets of ' .. meta.total_cents)
+			' packets of ' .. all)
 	end
 	return change('CLOSED', { 'leftover_cents', cents }, 'counted',
 		'leftover_cents', cents, 'packets_left', left)

@@ -15,5 +15,6 @@ extern const struct redis_script lua_preload;
 extern const struct redis_script lua_relay_read;
 extern const struct redis_script lua_relay;
 extern const struct redis_script lua_fence;
+extern const struct redis_script lua_topup;
 
 #endif

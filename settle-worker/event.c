@@ -143,6 +143,7 @@ static const char *read_tranche(struct event_change *c,
 	c->tranche = m->tranche;
 	c->packets = (int64_t)m->packets;
 	c->amount_cents = m->total_cents;
+	c->detail = from_pb(m->commitment);
 	if (m->tranche == 0) {
 		return "the tranche is 0";
 	}
@@ -159,6 +160,13 @@ static const char *read_reason(struct event_change *c,
 	return NULL;
 }
 
+static void take_text(struct event_change *c, const struct buf *text)
+{
+	c->text = xmalloc(buf_len(text));
+	memcpy(c->text, buf_live(text).p, buf_len(text));
+	c->detail = bytes_make(c->text, buf_len(text));
+}
+
 static const char *read_entropy(struct event_change *c,
 				const Rain__EntropyAdded *m)
 {
@@ -170,9 +178,7 @@ static const char *read_entropy(struct event_change *c,
 	}
 	buf_init(&text);
 	buf_printf(&text, "%.*s by %.*s", BYTES_FMT(entropy), BYTES_FMT(by));
-	c->text = xmalloc(buf_len(&text));
-	memcpy(c->text, buf_live(&text).p, buf_len(&text));
-	c->detail = bytes_make(c->text, buf_len(&text));
+	take_text(c, &text);
 	buf_close(&text);
 	return NULL;
 }
@@ -180,11 +186,21 @@ static const char *read_entropy(struct event_change *c,
 static const char *read_closed(struct event_change *c,
 			       const Rain__ActivityClosed *m)
 {
+	struct bytes more = from_pb(m->topup_seeds);
+	struct buf text;
+
 	c->detail = from_pb(m->seed);
 	c->claims = (int64_t)m->claims;
 	c->packets = (int64_t)m->packets_left;
 	if (!counted(m->claims) || !counted(m->packets_left)) {
 		return "the number of claims or packets is out of range";
+	}
+	if (more.n > 0) {
+		buf_init(&text);
+		buf_printf(&text, "%.*s,%.*s", BYTES_FMT(c->detail),
+			   BYTES_FMT(more));
+		take_text(c, &text);
+		buf_close(&text);
 	}
 	return NULL;
 }

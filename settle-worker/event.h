@@ -75,8 +75,9 @@ struct event_change {
 	struct bytes commitment;
 	struct bytes ack;
 	char *text; /* detail, if it is no view: owned */
-	struct bytes
-		detail; /* the reason, the seed of closed, `HEX by WHO` of entropy */
+	/* The reason, the seeds of closed with a comma between two, the
+	 * commitment of topped_up, `HEX by WHO` of entropy. */
+	struct bytes detail;
 };
 
 enum event_kind { EVENT_CLAIM, EVENT_CHANGE, EVENT_POISON };

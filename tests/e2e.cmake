@@ -1,6 +1,6 @@
 # Whole stacks: the real programs with Redis, Kafka and a ledger. Each starts
 # its own on free ports; they share the broker that KAFKA_BOOTSTRAP names.
-foreach(name quiz kill release states reclose rewind redis one_user two_of_each tampered
+foreach(name quiz kill release states topup reclose rewind redis one_user two_of_each tampered
              verify adopt)
   add_test(NAME e2e.${name}
     COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/e2e/test_${name}.sh)

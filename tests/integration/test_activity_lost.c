@@ -17,6 +17,7 @@ static void start(void)
 	/* A script that is known answers with one reply, not with NOSCRIPT. */
 	lua_open(&g.server, "warm", 3);
 	EXPECT("OK", &g.server, &lua_relay, "warm", "rewind", "", "", "0");
+	EXPECT("DIFFERENT", &g.server, &lua_topup, "warm", "load", "2", "0");
 	activity_rig_through_proxy(&g);
 }
 
@@ -122,6 +123,45 @@ Test(activity_lost, resume_of_a_paused_activity_is_seen)
 	activity_ask(&g, "resume", "quiz");
 	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
 	cr_assert_eq(g.activity->state, RAIN__STATE__OPEN);
+}
+
+static void topup(const char *cut_at)
+{
+	Rain__TopUpRequest m = RAIN__TOP_UP_REQUEST__INIT;
+	Rain__Plan plan = activity_plan("", 1200);
+	struct activity_call c;
+
+	open_quiz();
+	g.ledger.known = true;
+	g.ledger.funded_cents = 240000;
+	g.ledger.funded_packets = 2400;
+	m.activity_id = to_pb_str("quiz");
+	m.plan = &plan;
+	m.tranche = 2;
+	cut_proxy_arm(&g.proxy, cut_at);
+	activity_send(&g, &c, "topUp", "Lrain/TopUpRequest;", &m.base,
+		      &rain__activity_reply__descriptor);
+	activity_wait(&g, &c);
+	activity_take(&g, &c);
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+	cr_assert_eq(g.activity->loaded, 2400);
+	cr_assert_eq(g.activity->tranches, 2);
+	cr_assert_str_eq(
+		redis_server_ask(&g.server, "LLEN rain:{quiz}:packets"),
+		"2400");
+	cr_assert_str_eq(redis_server_ask(&g.server, "LLEN rain:{quiz}:events"),
+			 "4");
+}
+
+/* The seed that lies in Redis counts, not the one of the second try. */
+Test(activity_lost, a_tranche_is_announced_once)
+{
+	topup("\r\nannounce\r\n");
+}
+
+Test(activity_lost, the_last_chunk_of_a_tranche_is_not_pushed_twice)
+{
+	topup("\r\n1000\r\n");
 }
 
 Test(activity_lost, rewind_is_not_known)

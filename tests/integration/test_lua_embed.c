@@ -24,7 +24,7 @@ Test(lua_embed, sha1_is_that_of_script_load)
 	const struct redis_script *all[] = { &lua_grab,       &lua_result,
 					     &lua_activity,   &lua_preload,
 					     &lua_relay_read, &lua_relay,
-					     &lua_fence };
+					     &lua_fence,      &lua_topup };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		char *source = xstrndup(all[i]->source.p, all[i]->source.n);

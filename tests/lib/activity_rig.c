@@ -71,7 +71,7 @@ void activity_rig_open(struct activity_rig *g, const char *const *args)
 					.ledger_calls_max = 10 };
 	int rv;
 
-	*g = (struct activity_rig){ .message = "" };
+	*g = (struct activity_rig){ .message = "", .call_ms = CALL_MS };
 	redis_server_start(&g->server, args);
 	cr_assert_eq(uv_loop_init(&g->loop), 0);
 	g->hub = stream_hub_new(&g->loop);
@@ -153,7 +153,8 @@ void activity_send(struct activity_rig *g, struct activity_call *c,
 					     .types = types };
 
 	*c = (struct activity_call){ .expects = expects };
-	dubbo_client_call(g->client, &target, message, CALL_MS, -1, call_cb, c);
+	dubbo_client_call(g->client, &target, message, g->call_ms, -1, call_cb,
+			  c);
 }
 
 void activity_wait(struct activity_rig *g, struct activity_call *c)

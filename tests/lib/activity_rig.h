@@ -37,6 +37,7 @@ struct activity_rig {
 	struct dubbo_client *client;
 	struct cut_proxy proxy; /* in use if it has a listener */
 	char proxy_url[104];
+	uint64_t call_ms;    /* how long a reply is waited for, 9,000 */
 	int changed;         /* how often the service told of a change */
 	char changed_id[80]; /* of which */
 

@@ -30,6 +30,7 @@ static void totals(void *ctx, struct dubbo_call *call, struct bytes argument)
 	r.revision = f->revision;
 	r.state = to_pb_str(f->state);
 	r.funded_cents = f->funded_cents;
+	r.funded_packets = f->funded_packets;
 	r.refunded_cents = f->refunded_cents;
 	r.held_cents = f->held_cents;
 	r.refund_done = f->refund_done;

@@ -19,6 +19,7 @@ struct fake_ledger {
 	uint64_t revision;
 	const char *state; /* "" */
 	int64_t funded_cents;
+	uint64_t funded_packets;
 	int64_t refunded_cents;
 	int64_t held_cents;
 	bool refund_done;

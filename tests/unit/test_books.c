@@ -51,6 +51,43 @@ Test(books, sound_books_are_exact_and_at_rest)
 	expect(&b, 0, NULL);
 }
 
+/* 5.00 are announced and funded, of which 2.00 are in the list by now. */
+Test(books, a_tranche_that_is_half_loaded_is_no_difference)
+{
+	struct books b;
+
+	sound(&b);
+	b.state = RAIN__STATE__OPEN;
+	b.refund_done = false;
+	b.refunded_cents = 0;
+	b.topped_up = true;
+	b.plan_cents = 800;
+	b.funded_cents = 300;
+	b.unloaded_cents = 500;
+	b.pool_cents = 100;
+	cr_assert(!books_at_rest(&b), "not before it is funded");
+	b.funded_cents = 800;
+	b.pool_cents = 600;
+	cr_assert(books_at_rest(&b));
+	b.unloaded_cents = 300;
+	b.left = (struct book_sum){ 3, 300 };
+	b.counts.left = 3;
+	expect(&b, 0, NULL);
+}
+
+Test(books, money_of_a_tranche_that_is_nowhere_is_told)
+{
+	struct books b;
+
+	sound(&b);
+	b.topped_up = true;
+	b.plan_cents = 800;
+	b.funded_cents = 800;
+	b.refunded_cents = 600;
+	b.unloaded_cents = 499;
+	expect(&b, 2, "of a tranche that is announced 4.99 are not loaded");
+}
+
 Test(books, a_repeated_event_changes_nothing)
 {
 	struct books b;

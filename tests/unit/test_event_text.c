@@ -72,6 +72,12 @@ Test(event_text, loaded_and_topped_up)
 		    "\"tranche\":2,\"packets\":7,\"total_cents\":700}");
 	cr_assert_eq(m->change_case, RAIN__ACTIVITY_EVENT__CHANGE_TOPPED_UP);
 	cr_assert_eq(m->topped_up->total_cents, 700);
+	cr_assert_eq(m->topped_up->commitment.len, 0);
+	proto_free(m);
+	m = convert("{\"type\":\"topped_up\",\"revision\":3,\"atMs\":5,"
+		    "\"tranche\":2,\"packets\":7,\"total_cents\":700,"
+		    "\"commitment\":\"c0ffee\"}");
+	cr_assert(bytes_eq(from_pb(m->topped_up->commitment), BYTES("c0ffee")));
 	proto_free(m);
 }
 
@@ -85,6 +91,12 @@ Test(event_text, closed_and_counted)
 	cr_assert_eq(m->closed->claims, 3);
 	cr_assert_eq(m->closed->packets_left, 2);
 	cr_assert(bytes_eq(from_pb(m->closed->seed), BYTES("00ff")));
+	cr_assert_eq(m->closed->topup_seeds.len, 0);
+	proto_free(m);
+	m = convert(
+		"{\"type\":\"closed\",\"revision\":9,\"atMs\":5,\"claims\":\"3\","
+		"\"packets_left\":\"2\",\"seed\":\"00ff\",\"topup_seeds\":\"01,02\"}");
+	cr_assert(bytes_eq(from_pb(m->closed->topup_seeds), BYTES("01,02")));
 	proto_free(m);
 	m = convert("{\"type\":\"counted\",\"revision\":10,\"atMs\":5,"
 		    "\"leftover_cents\":\"0\",\"packets_left\":\"0\"}");

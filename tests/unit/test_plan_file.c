@@ -304,3 +304,75 @@ Test(plan_file, refuses_what_is_wrong_and_says_what_is_allowed)
 	refuse("[activity]\nsponsor = s\n", "total");
 	refuse("[activity]\ntotal = 1\n", "sponsor");
 }
+
+/* ---- A further tranche ---- */
+
+static int read_topup(const char *text, struct plan_file *f, struct buf *why)
+{
+	char path[32];
+	int rv;
+
+	buf_init(why);
+	write_file(path, text);
+	rv = topup_file_read(path, f, why);
+	unlink(path);
+	buf_put_u8(why, 0);
+	return rv;
+}
+
+Test(plan_file, a_topup_says_how_money_is_split_and_nothing_else)
+{
+	static const char *const others[] = {
+		"sponsor = s\n",   "title = t\n",   "currency = USD\n",
+		"end = +60\n",     "id = a\n",      "start = +1\n",
+		"release = 10s\n", "ack = redis\n", "keep_days = 7\n",
+	};
+	struct plan_file f;
+	struct buf why;
+
+	cr_assert_eq(read_topup("[activity]\ntotal = 12.50\npackets = 5\n"
+				"min = 0.10\nmax = 9\nalgorithm = equal\n",
+				&f, &why),
+		     0, "%s", (const char *)buf_live(&why).p);
+	cr_assert_eq(f.plan.total_cents, 1250);
+	cr_assert_eq(f.plan.packets, 5);
+	cr_assert_eq(f.plan.min_cents, 10);
+	cr_assert_eq(f.plan.max_cents, 900);
+	cr_assert(bytes_eq(from_pb(f.plan.algorithm), BYTES("equal")));
+	plan_file_close(&f);
+	buf_close(&why);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		char text[100];
+
+		(void)snprintf(text, sizeof(text), "[activity]\ntotal = 1\n%s",
+			       others[i]);
+		cr_expect_eq(read_topup(text, &f, &why), ERR_CONFIG, "%s",
+			     others[i]);
+		cr_expect(strstr((const char *)buf_live(&why).p,
+				 "the rest is the activity's") != NULL,
+			  "%s", (const char *)buf_live(&why).p);
+		plan_file_close(&f);
+		buf_close(&why);
+	}
+}
+
+Test(plan_file, a_topup_in_tiers)
+{
+	struct plan_file f;
+	struct buf why;
+
+	cr_assert_eq(read_topup("[activity]\nalgorithm = tiers\n"
+				"tiers = 5 x 2, 0.50 x 10\n",
+				&f, &why),
+		     0, "%s", (const char *)buf_live(&why).p);
+	cr_assert_eq(f.plan.total_cents, 1500);
+	cr_assert_eq(f.plan.packets, 12);
+	cr_assert_eq(f.plan.n_tiers, 2);
+	plan_file_close(&f);
+	buf_close(&why);
+	cr_assert_eq(read_topup("[activity]\npackets = 2\n", &f, &why),
+		     ERR_CONFIG);
+	cr_assert(strstr((const char *)buf_live(&why).p, "total") != NULL);
+	plan_file_close(&f);
+	buf_close(&why);
+}

@@ -110,12 +110,77 @@ Test(roll, what_a_person_accepts_is_not_held_against_what_was_before)
 	cr_assert_not(fits(3, "w"));
 }
 
+/* The packet of seq, of the second tranche. */
+static bool fits_second(uint64_t seq, const char *user, uint32_t tranche)
+{
+	char id[24];
+	struct roll_entry e = {
+		.seq = seq,
+		.amount_cents = 2 * CENTS,
+		.tranche = tranche,
+		.user = bytes_str(user),
+	};
+
+	(void)snprintf(id, sizeof id, "%llu",
+		       (unsigned long long)(9 * BASE + seq - COUNT - 1));
+	e.red_packet_id = bytes_str(id);
+	return roll_fits(r, &e, why);
+}
+
+static void grow(void)
+{
+	static const uint8_t seed[ALLOCATE_SEED] = { 8 };
+	const struct allocate_rule rule = {
+		.total_cents = 10 * 2 * CENTS,
+		.count = 10,
+		.min_cents = 2 * CENTS,
+		.max_cents = 2 * CENTS,
+	};
+
+	roll_append(r, roll_new(seed, &rule, 9 * BASE));
+	roll_as_of(r, 5);
+}
+
+Test(roll, what_it_does_not_know_yet)
+{
+	roll_as_of(r, 4);
+	cr_assert(roll_knows(r, COUNT, 5));
+	cr_assert(roll_knows(r, COUNT + 1, 4), "so it is a stranger's");
+	cr_assert_not(roll_knows(r, COUNT + 1, 5), "of a tranche to come");
+	cr_assert_not(fits_second(COUNT + 1, "v", 2));
+	grow();
+	cr_assert_eq(roll_packets(r), COUNT + 10);
+	cr_assert_eq(roll_tranches(r), 2);
+	cr_assert(roll_knows(r, COUNT + 11, 5));
+}
+
+Test(roll, grows_by_a_tranche_and_forgets_nobody)
+{
+	cr_assert(fits(1, "u"));
+	grow();
+	cr_assert(fits_second(COUNT + 1, "v", 2), "%s", why);
+	cr_assert(fits_second(COUNT + 1, "v", 0), "%s", why);
+	cr_assert_not(fits_second(COUNT + 2, "x", 1));
+	cr_assert_not(fits_second(COUNT + 2, "u", 2));
+	cr_assert_str_eq(why, "the user has claim 1 already");
+	cr_assert_not(fits(2, "v"));
+	cr_assert_str_eq(why, "the user has claim 1001 already");
+	cr_assert(fits_second(COUNT + 10, "w", 2));
+	cr_assert_not(fits_second(COUNT + 11, "x", 2));
+	cr_assert(roll_has_user(r, BYTES("w")));
+	roll_forget_users(r);
+	cr_assert_not(roll_has_user(r, BYTES("w")));
+	cr_assert_not(roll_has_user(r, BYTES("u")));
+}
+
 Test(roll, without_one_everything_can_be)
 {
 	const struct roll_entry e = { .seq = 9, .user = BYTES("u") };
 
 	cr_assert(roll_fits(NULL, &e, why));
 	cr_assert_not(roll_has_user(NULL, BYTES("u")));
+	cr_assert(roll_knows(NULL, 9, 9));
+	cr_assert_eq(roll_packets(NULL), 0);
 	roll_forget_users(NULL);
 }
 

@@ -162,6 +162,12 @@ Test(event, reads_changes)
 	cr_assert(bytes_eq(e.change.detail, BYTES("00ff")));
 	event_close(&e);
 	buf_close(&bytes);
+	body.topup_seeds = to_pb_str("01,02");
+	e = read(EVENT_TOPIC_ACTIVITIES, &m.base, &bytes);
+	cr_assert_eq(e.kind, EVENT_CHANGE);
+	cr_assert(bytes_eq(e.change.detail, BYTES("00ff,01,02")));
+	event_close(&e);
+	buf_close(&bytes);
 }
 
 Test(event, keeps_who_set_the_entropy)

@@ -8,6 +8,8 @@ import struct
 PLAN_FIELDS = ("activity_id title sponsor currency total_cents packets "
                "algorithm min_cents max_cents start_ms end_ms ack "
                "keep_days").split()
+TRANCHE_FIELDS = ("activity_id tranche total_cents packets algorithm "
+                  "min_cents max_cents").split()
 TOTAL_MAX = 2**53 - 1
 PACKETS_MAX = 10_000_000
 TIERS_MAX = 32
@@ -166,12 +168,23 @@ def split(seed, algorithm, total, count, least, most, tiers):
     return shares
 
 
+def tiers_line(plan):
+    if plan["algorithm"] != "tiers":
+        return []
+    return ["tiers=" + ",".join(f"{cents}x{n}" for cents, n
+                                in plan["tiers"]) + "\n"]
+
+
+def tranche_text(tranche):
+    """Of a tranche that was added: TRANCHE_FIELDS and tiers."""
+    lines = [f"{name}={tranche[name]}\n" for name in TRANCHE_FIELDS]
+    return "".join(lines + tiers_line(tranche)).encode()
+
+
 def plan_text(plan):
     """plan has PLAN_FIELDS, tiers and release_ms."""
     lines = [f"{name}={plan[name]}\n" for name in PLAN_FIELDS]
-    if plan["algorithm"] == "tiers":
-        lines.append("tiers=" + ",".join(f"{cents}x{n}" for cents, n
-                                         in plan["tiers"]) + "\n")
+    lines += tiers_line(plan)
     if int(plan["release_ms"]) != 0:
         lines.append(f"release_ms={plan['release_ms']}\n")
     return "".join(lines).encode()

@@ -10,12 +10,9 @@ usage: verify.py vectors FILE              all vectors of FILE
 exit 0: all as it must be (credits may still be coming, and are counted),
 1: differences, each in a line, 2: bad input, or the ledger lags: try again
 """
-import datetime
 import hashlib
 import itertools
-import json
 import pathlib
-import re
 import sqlite3
 import struct
 import sys
@@ -23,7 +20,8 @@ import sys
 # A verifier leaves nothing behind in the tree that it is run from.
 sys.dont_write_bytecode = True
 from fairness import (BadInput, commitment_of, mixed, plan_split, plan_text,
-                      split)
+                      split, tranche_text)
+from show import amount_of, read_show, read_text
 
 # Mode vectors: the head of the file says how its lines are made.
 
@@ -99,83 +97,6 @@ def verify_vectors(path):
 
 # Mode run.
 
-def read_text(path):
-    try:
-        return pathlib.Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as e:
-        raise BadInput(f"cannot read {path}: {e}") from e
-
-
-def cents_of(text):
-    """"12.34" in cents."""
-    if not isinstance(text, str) or not re.fullmatch(r"\d+\.\d\d", text):
-        raise ValueError(f"{text!r} is no amount like 12.34")
-    return int(text.replace(".", ""))
-
-
-def amount_of(cents):
-    return f"{cents // 100}.{cents % 100:02}"
-
-
-def ms_of(text):
-    """A time like 2026-01-31T20:00:00.000Z in milliseconds, None is 0."""
-    if text is None:
-        return 0
-    time = datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ")
-    return (time - datetime.datetime(1970, 1, 1)) // datetime.timedelta(
-        milliseconds=1)
-
-
-def seed_of(show):
-    seed = show["seed"]
-    if not seed:
-        raise ValueError(f"there is no seed yet: {show['id']} is "
-                         f"{show['state']}, and the seed is published when "
-                         "it is closed or cancelled")
-    if len(bytes.fromhex(seed)) != 32:
-        raise ValueError(f"the seed {seed!r} is not 32 bytes in hex")
-    return bytes.fromhex(seed)
-
-
-def entropy_of(show):
-    """Most activities have none."""
-    entropy = bytes.fromhex(show.get("entropy", ""))
-    if entropy and not 16 <= len(entropy) <= 64:
-        raise ValueError(f"entropy has 16 to 64 bytes, not {len(entropy)}")
-    return entropy
-
-
-def plan_of(show):
-    return {
-        "activity_id": show["id"], "title": show["title"],
-        "sponsor": show["sponsor"], "currency": show["currency"],
-        "total_cents": cents_of(show["total"]),
-        "packets": int(show["packets"]), "algorithm": show["algorithm"],
-        "min_cents": cents_of(show["min"]),
-        "max_cents": cents_of(show["max"]),
-        "start_ms": ms_of(show["start"]), "end_ms": ms_of(show["end"]),
-        "ack": show["ack"], "keep_days": int(show["keep_days"]),
-        "tiers": [(cents_of(t["amount"]), int(t["packets"]))
-                  for t in show.get("tiers", [])],
-        "release_ms": int(show.get("release_ms", 0))}
-
-
-def read_show(path):
-    """(show, seed, entropy, plan, id_base) of what activity show said."""
-    try:
-        show = json.loads(read_text(path))
-        found = (show, seed_of(show), entropy_of(show), plan_of(show),
-                 int(show["id_base"]))
-        if not isinstance(show["state"], str):
-            raise ValueError(f"the state {show['state']!r} is no text")
-        return found
-    except KeyError as e:
-        raise BadInput(f"{path} has no {e}: it must be what `rainctl --json "
-                       "activity show` prints") from e
-    except (ValueError, TypeError) as e:
-        raise BadInput(f"{path}: {e}") from e
-
-
 class Ledger:
     """What the ledger says of one activity. It may be a copy, whose database
     refuses nothing: no row is taken for the only one of its kind."""
@@ -245,10 +166,12 @@ def plan_differences(ledger, plan):
     for name, column in (("total_cents", "total_amount"),
                          ("packets", "total_packet"), ("sponsor", "uid"),
                          ("currency", "currency")):
-        found = ledger.info[column]
-        if found != plan[name]:
+        found, planned = ledger.info[column], plan[name]
+        if name in ("total_cents", "packets"):
+            planned += sum(t[name] for t in plan["topups"])
+        if found != planned:
             yield (f"the ledger's {column} is {found}, the plan's "
-                   f"{name} {plan[name]}")
+                   f"{name} {planned}")
 
 
 def commitment_differences(show, ledger, seed, entropy, plan):
@@ -258,14 +181,32 @@ def commitment_differences(show, ledger, seed, entropy, plan):
         if found != commitment:
             yield (f"the commitment in {place} is {found}, of this seed and "
                    f"plan it is {commitment}")
+    seeds = ",".join(s.hex() for s in
+                     [seed] + [t["seed"] for t in plan["topups"]])
     for found in ledger.details("closed"):
-        if found != seed.hex():
-            yield f"the seed in the ledger is {found}, not {seed.hex()}"
+        if found != seeds:
+            yield f"the seed in the ledger is {found}, not {seeds}"
     # HEX by WHO.
     found = [detail.split(" ")[0] for detail in ledger.details("entropy")]
     if found != ([entropy.hex()] if entropy else []):
         yield (f"the entropy in the ledger is {', '.join(found) or 'none'}, "
                f"not {entropy.hex() or 'none'}")
+
+
+def topup_differences(ledger, plan):
+    found = ledger.details("topped_up")
+    for i, t in enumerate(plan["topups"]):
+        right = hashlib.sha256(t["seed"] + tranche_text(t)).hexdigest()
+        name = f"the commitment of tranche {t['tranche']}"
+        if t["commitment"] != right:
+            yield (f"{name} in activity show is {t['commitment']}, of this "
+                   f"seed and text it is {right}")
+        if i < len(found) and found[i] != right:
+            yield (f"{name} in the ledger is {found[i]}, of this seed and "
+                   f"text it is {right}")
+    if len(found) != len(plan["topups"]):
+        yield (f"the ledger has {len(found)} tranches that were added, "
+               f"activity show {len(plan['topups'])}")
 
 
 def told(packet, cents):
@@ -286,7 +227,7 @@ def twice_differences(ledger):
         users.setdefault(user, seq)
 
 
-def credit_differences(ledger, amounts, id_base, claims):
+def credit_differences(ledger, amounts, ids, claims):
     """Each credit is of a claim, and of the packet that it took."""
     for seq, packet, cents, _ in ledger.credits:
         found = told(packet, cents)
@@ -296,14 +237,14 @@ def credit_differences(ledger, amounts, id_base, claims):
         elif seq > claims:
             yield (f"seq {seq}: {found} was credited, but there were only "
                    f"{claims} claims")
-        elif (packet, cents) != (str(id_base + seq - 1), amounts[seq - 1]):
-            right = told(id_base + seq - 1, amounts[seq - 1])
+        elif (packet, cents) != (str(ids[seq - 1]), amounts[seq - 1]):
+            right = told(ids[seq - 1], amounts[seq - 1])
             yield f"seq {seq}: {found} was credited, it must be {right}"
 
 
-def missing_differences(ledger, amounts, id_base, missing):
+def missing_differences(ledger, amounts, ids, missing):
     for seq in missing:
-        right = told(id_base + seq - 1, amounts[seq - 1])
+        right = told(ids[seq - 1], amounts[seq - 1])
         yield (f"seq {seq}: {right} was claimed and not credited" +
                (f", it is {ledger.waiting[seq]}" if seq in ledger.waiting
                 else ""))
@@ -315,6 +256,19 @@ def leftover_differences(ledger, leftover):
     if found not in (-1, leftover):
         yield (f"the ledger's leftover is {amount_of(found)}, of the packets "
                f"that are left it is {amount_of(leftover)}")
+
+
+def all_packets(seed, entropy, plan):
+    """(amounts, ids) of all tranches, one after the other; None if one of
+    them has no split."""
+    splits = [plan_split(seed, entropy, plan)]
+    splits += [plan_split(t["seed"], b"", t) for t in plan["topups"]]
+    if None in splits:
+        return None, None
+    bases = [plan["id_base"]] + [t["id_base"] for t in plan["topups"]]
+    return (list(itertools.chain.from_iterable(splits)),
+            [base + i for base, amounts in zip(bases, splits)
+             for i in range(len(amounts))])
 
 
 def claims_of(show, ledger, packets):
@@ -329,10 +283,11 @@ def missing_of(ledger, claims):
     return [seq for seq in range(1, claims + 1) if seq not in credited]
 
 
-def differences_of(show, seed, entropy, plan, id_base, ledger):
+def differences_of(show, seed, entropy, plan, ledger):
     yield from commitment_differences(show, ledger, seed, entropy, plan)
+    yield from topup_differences(ledger, plan)
     yield from plan_differences(ledger, plan)
-    amounts = plan_split(seed, entropy, plan)
+    amounts, ids = all_packets(seed, entropy, plan)
     if amounts is None:
         yield "this plan has no split, so there were no packets"
         return
@@ -341,24 +296,24 @@ def differences_of(show, seed, entropy, plan, id_base, ledger):
                f"but there are only {len(amounts)} packets")
     claims = claims_of(show, ledger, len(amounts))
     yield from twice_differences(ledger)
-    yield from credit_differences(ledger, amounts, id_base, claims)
+    yield from credit_differences(ledger, amounts, ids, claims)
     # Until then they may be on their way.
     if show["state"] == "SETTLED":
-        yield from missing_differences(ledger, amounts, id_base,
+        yield from missing_differences(ledger, amounts, ids,
                                        missing_of(ledger, claims))
     yield from leftover_differences(ledger, sum(amounts[claims:]))
 
 
 def verify_run(show_path, ledger_path):
-    show, seed, entropy, plan, id_base = read_show(show_path)
+    show, seed, entropy, plan = read_show(show_path)
     ledger = Ledger(ledger_path, plan["activity_id"])
     check_ledger_has_heard(show, ledger)
-    differences = list(differences_of(show, seed, entropy, plan, id_base,
-                                      ledger))
+    differences = list(differences_of(show, seed, entropy, plan, ledger))
     for difference in differences:
         print(difference)
     wrong = len(differences)
-    packets, credited = plan["packets"], len(ledger.credits)
+    packets = plan["packets"] + sum(t["packets"] for t in plan["topups"])
+    credited = len(ledger.credits)
     if wrong:
         print(f"{packets} packets recomputed, {wrong} "
               f"{'difference' if wrong == 1 else 'differences'}")
