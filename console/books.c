@@ -11,19 +11,6 @@
 
 enum { REPORT_LINES = 50 };
 
-/* An amount as text, for a sentence. */
-struct money {
-	char text[OUTPUT_AMOUNT_MAX];
-};
-
-static struct money money(int64_t cents)
-{
-	struct money m;
-
-	output_amount(cents, m.text);
-	return m;
-}
-
 static const char *const names[BOOK_COUNT] = { "redis", "kafka", "ledger" };
 
 void books_init(struct books *b, const char *activity)
@@ -147,13 +134,13 @@ static void compare_line(struct books *b, uint64_t seq)
 				     seq, a->packet, a->user, names[k]);
 		} else if (!entry_is(e, bytes_str(a->packet),
 				     bytes_str(a->user), a->amount_cents)) {
-			books_differ(b,
-				     "seq %" PRIu64
-				     ": %s says packet %s, %s, %s; "
-				     "another says %s, %s, %s",
-				     seq, names[k], e->packet, e->user,
-				     money(e->amount_cents).text, a->packet,
-				     a->user, money(a->amount_cents).text);
+			books_differ(
+				b,
+				"seq %" PRIu64 ": %s says packet %s, %s, %s; "
+				"another says %s, %s, %s",
+				seq, names[k], e->packet, e->user,
+				amount_text(e->amount_cents).text, a->packet,
+				a->user, amount_text(a->amount_cents).text);
 		}
 	}
 }
@@ -203,38 +190,40 @@ static void judge_money(struct books *b)
 	    b->funded_cents !=
 		    b->left.cents + claimed->cents + b->unloaded_cents) {
 		books_differ(b, "money: funded %s, but left %s + claimed %s",
-			     money(b->funded_cents).text,
-			     money(b->left.cents).text,
-			     money(claimed->cents).text);
+			     amount_text(b->funded_cents).text,
+			     amount_text(b->left.cents).text,
+			     amount_text(claimed->cents).text);
 		if (b->unloaded_cents != 0) {
 			books_differ(b,
 				     "money: of a tranche that is announced "
 				     "%s are not loaded yet",
-				     money(b->unloaded_cents).text);
+				     amount_text(b->unloaded_cents).text);
 		}
 	}
 	if (claimed->cents != credited + b->held_cents) {
 		books_differ(b, "money: claimed %s, but credited %s + held %s",
-			     money(claimed->cents).text, money(credited).text,
-			     money(b->held_cents).text);
+			     amount_text(claimed->cents).text,
+			     amount_text(credited).text,
+			     amount_text(b->held_cents).text);
 	}
 	if (b->funded_cents !=
 	    credited + b->held_cents + b->refunded_cents + b->pool_cents) {
 		books_differ(b,
 			     "money: funded %s, but credited %s + held %s + "
 			     "refunded %s + in the pool %s",
-			     money(b->funded_cents).text, money(credited).text,
-			     money(b->held_cents).text,
-			     money(b->refunded_cents).text,
-			     money(b->pool_cents).text);
+			     amount_text(b->funded_cents).text,
+			     amount_text(credited).text,
+			     amount_text(b->held_cents).text,
+			     amount_text(b->refunded_cents).text,
+			     amount_text(b->pool_cents).text);
 	}
 	if (b->refund_done && b->pool_cents != 0) {
 		books_differ(b, "money: refunded, but the pool has %s",
-			     money(b->pool_cents).text);
+			     amount_text(b->pool_cents).text);
 	}
 	if (b->postings_cents != 0) {
 		books_differ(b, "money: the postings sum to %s, not 0.00",
-			     money(b->postings_cents).text);
+			     amount_text(b->postings_cents).text);
 	}
 }
 

@@ -26,9 +26,9 @@ static json_t *rows(const struct books *b)
 			list,
 			sum_json("left (Redis)", b->left.count, b->left.cents));
 		if (b->unloaded_cents > 0) {
-			json_array_append_new(list,
-					      sum_json("not loaded", 0,
-						       b->unloaded_cents));
+			json_array_append_new(
+				list,
+				sum_json("not loaded", 0, b->unloaded_cents));
 		}
 		json_array_append_new(list, sum_json("claimed (Redis)",
 						     s[BOOK_REDIS].count,

@@ -33,33 +33,35 @@ static void judge_answer(struct books *b, uint64_t seq)
 {
 	const struct book_entry *e = &b->lines[seq - 1].in[BOOK_REDIS];
 	const char *answer = b->lines[seq - 1].answer;
-	char told[OUTPUT_AMOUNT_MAX], claimed[OUTPUT_AMOUNT_MAX], packet[80];
+	struct amount_text told, claimed;
+	char packet[80];
 	int64_t cents = 0;
 	bool has;
 
 	if (answer == NULL || e->packet == NULL) {
 		return;
 	}
-	output_amount(e->amount_cents, claimed);
+	claimed = amount_text(e->amount_cents);
 	has = told_packet(answer, packet, &cents);
-	output_amount(cents, told);
+	told = amount_text(cents);
 	if (answer[0] == '\0') {
 		books_differ(b,
 			     "seq %" PRIu64 ": %s is told nothing instead of "
 			     "packet %s, %s",
-			     seq, e->user, e->packet, claimed);
+			     seq, e->user, e->packet, claimed.text);
 	} else if (has && (cents != e->amount_cents ||
 			   strcmp(packet, e->packet) != 0)) {
 		books_differ(b,
 			     "seq %" PRIu64 ": %s is told packet %s, %s "
 			     "instead of packet %s, %s",
-			     seq, e->user, packet, told, e->packet, claimed);
+			     seq, e->user, packet, told.text, e->packet,
+			     claimed.text);
 	} else {
 		books_differ(b,
 			     "seq %" PRIu64 ": %s is told %.*s instead of "
 			     "the claim of packet %s, %s",
 			     seq, e->user, ANSWER_SHOWN, answer, e->packet,
-			     claimed);
+			     claimed.text);
 	}
 }
 

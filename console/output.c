@@ -15,16 +15,6 @@ json_t *output_text(ProtobufCBinaryData b)
 	return v != NULL ? v : json_string("");
 }
 
-void output_amount(int64_t cents, char out[OUTPUT_AMOUNT_MAX])
-{
-	uint64_t size = cents < 0 ? -(uint64_t)cents : (uint64_t)cents;
-
-	if (cents < 0) {
-		*out++ = '-';
-	}
-	amount_format((int64_t)size, out);
-}
-
 void output_grouped(const char *digits, char *out)
 {
 	size_t whole = strcspn(digits, ".");
@@ -41,10 +31,7 @@ void output_grouped(const char *digits, char *out)
 
 json_t *output_cents(int64_t cents)
 {
-	char text[OUTPUT_AMOUNT_MAX];
-
-	output_amount(cents, text);
-	return json_string(text);
+	return json_string(amount_text(cents).text);
 }
 
 json_t *output_time(const struct ctl *ctl, int64_t ms)

@@ -13,16 +13,11 @@
 /** JSON text of a protobuf field of ours. A new reference. */
 json_t *output_text(ProtobufCBinaryData b);
 
-enum { OUTPUT_AMOUNT_MAX = AMOUNT_TEXT_MAX + 1 };
-
-/** Write an amount as decimal text, "12.21" or "-0.50". */
-void output_amount(int64_t cents, char out[OUTPUT_AMOUNT_MAX]);
-
 /** Write digits, perhaps with a sign and a point, with a comma after each
  * thousand: "100,000.00". out has a third more room than they need. */
 void output_grouped(const char *digits, char *out);
 
-/** An amount as JSON text. A new reference. */
+/** Cents as JSON text, "12.21" or "-0.50". A new reference. */
 json_t *output_cents(int64_t cents);
 
 /** "2026-01-31 20:00:00.123 UTC" as text, "2026-01-31T20:00:00.123Z" with

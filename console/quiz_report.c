@@ -53,16 +53,13 @@ void quiz_compare(struct crowd *crowd, const struct books *books)
 		p = &crowd->packets[number];
 		if (strcmp(p->id, e->packet) != 0 ||
 		    p->amount_cents != e->amount_cents) {
-			char credited[OUTPUT_AMOUNT_MAX];
-			char told[OUTPUT_AMOUNT_MAX];
-
-			output_amount(e->amount_cents, credited);
-			output_amount(p->amount_cents, told);
 			wrong(crowd,
 			      "%s was credited packet %s, %s, but was told %s, "
 			      "%s",
-			      e->user, e->packet, credited,
-			      p->id[0] != '\0' ? p->id : "none", told);
+			      e->user, e->packet,
+			      amount_text(e->amount_cents).text,
+			      p->id[0] != '\0' ? p->id : "none",
+			      amount_text(p->amount_cents).text);
 		} else {
 			matched++;
 		}

@@ -18,19 +18,6 @@ struct judge {
 	const struct verify_entry **credits;
 };
 
-/* An amount as text, for a sentence. */
-struct money {
-	char text[OUTPUT_AMOUNT_MAX];
-};
-
-static struct money money(int64_t cents)
-{
-	struct money m;
-
-	output_amount(cents, m.text);
-	return m;
-}
-
 /* The id of packet k as text. */
 struct packet_id {
 	char text[24];
@@ -95,15 +82,16 @@ static void judge_packet(struct judge *j, const char *what,
 			      " of user %s: packet %s with %s, in the "
 			      "plan it is packet %s with %s",
 			      what, e->seq, e->user, e->packet,
-			      money(e->amount_cents).text, id.text,
-			      money(cents).text);
+			      amount_text(e->amount_cents).text, id.text,
+			      amount_text(cents).text);
 	} else if (e->amount_cents != cents) {
 		verify_differ(j->v,
 			      "%s %" PRIu64
 			      " of user %s: packet %s has %s, %s in "
 			      "the plan",
 			      what, e->seq, e->user, e->packet,
-			      money(e->amount_cents).text, money(cents).text);
+			      amount_text(e->amount_cents).text,
+			      amount_text(cents).text);
 	}
 }
 
@@ -150,7 +138,8 @@ static void judge_told(struct judge *j)
 			      "user %s is told %.200s instead of claim %" PRIu64
 			      ", packet %s with %s",
 			      e->user, e->told[0] != '\0' ? e->told : "nothing",
-			      e->seq, e->packet, money(e->amount_cents).text);
+			      e->seq, e->packet,
+			      amount_text(e->amount_cents).text);
 	}
 }
 
@@ -183,7 +172,7 @@ static void judge_claims(struct judge *j)
 				      " is missing: packet %s with "
 				      "%s in the plan",
 				      k, id_of(j->v, k).text,
-				      money(j->amounts[k - 1]).text);
+				      amount_text(j->amounts[k - 1]).text);
 		}
 	}
 	judge_users(j, "claim", &j->v->claims);
@@ -197,7 +186,8 @@ static void lost(struct judge *j, uint64_t from, uint64_t to)
 			j->v,
 			"packet %s with %s in the plan is neither claimed nor "
 			"left",
-			id_of(j->v, k).text, money(j->amounts[k - 1]).text);
+			id_of(j->v, k).text,
+			amount_text(j->amounts[k - 1]).text);
 	}
 }
 
@@ -214,7 +204,7 @@ static void judge_left(struct judge *j)
 			verify_differ(
 				j->v,
 				"left: packet %s with %s is not in the plan",
-				e->packet, money(e->amount_cents).text);
+				e->packet, amount_text(e->amount_cents).text);
 		} else if (k <= j->last) {
 			verify_differ(
 				j->v,
@@ -231,10 +221,10 @@ static void judge_left(struct judge *j)
 			next = k + 1;
 		}
 		if (k > 0 && e->amount_cents != j->amounts[k - 1]) {
-			verify_differ(j->v,
-				      "left: packet %s has %s, %s in the plan",
-				      e->packet, money(e->amount_cents).text,
-				      money(j->amounts[k - 1]).text);
+			verify_differ(
+				j->v, "left: packet %s has %s, %s in the plan",
+				e->packet, amount_text(e->amount_cents).text,
+				amount_text(j->amounts[k - 1]).text);
 		}
 	}
 	/* One that was cancelled may have been loaded in part. */
@@ -287,7 +277,7 @@ static void judge_credits(struct judge *j)
 				      ": packet %s with %s is not "
 				      "credited",
 				      k, id_of(v, k).text,
-				      money(j->amounts[k - 1]).text);
+				      amount_text(j->amounts[k - 1]).text);
 		} else {
 			v->uncredited++;
 		}
@@ -308,7 +298,8 @@ static void judge_leftover(struct judge *j)
 			j->v,
 			"left: the ledger heard of %s in all, it is %s in the "
 			"plan",
-			money(j->v->leftover_cents).text, money(cents).text);
+			amount_text(j->v->leftover_cents).text,
+			amount_text(cents).text);
 	}
 }
 

@@ -65,7 +65,6 @@ static void judge_cancelled(struct verify *v)
 {
 	uint64_t claims = v->claims.count + v->claims.unreadable;
 	uint64_t credits = v->credits.count;
-	char left[OUTPUT_AMOUNT_MAX];
 
 	if (claims > 0) {
 		verify_differ(v, "cancelled: Redis has %" PRIu64 " claim%s",
@@ -90,9 +89,8 @@ static void judge_cancelled(struct verify *v)
 			      plural((uint64_t)v->ledger_claims));
 	}
 	if (v->leftover_cents >= 0) {
-		output_amount(v->leftover_cents, left);
 		verify_differ(v, "cancelled: the ledger heard of %s left",
-			      left);
+			      amount_text(v->leftover_cents).text);
 	}
 	if (v->settled && !v->ledger_cancelled && v->ledger_claims < 0) {
 		verify_differ(v, "cancelled: the ledger has not heard of it");
