@@ -167,7 +167,6 @@ static void ledger_cb(void *ctx, const Rain__TotalsReply *reply)
 {
 	struct activity_job *job = ctx;
 	const uint32_t number = topup_wanted(job)->number;
-	char has[AMOUNT_TEXT_MAX], needs[AMOUNT_TEXT_MAX];
 	int64_t cents = view_cents(&job->view);
 
 	/* It is the last one: no tranche follows before it is whole. */
@@ -185,13 +184,13 @@ static void ledger_cb(void *ctx, const Rain__TotalsReply *reply)
 			"it is funded: ask again",
 			number);
 	} else {
-		(void)amount_format(reply->funded_cents, has);
-		(void)amount_format(cents, needs);
 		job_end(job, RAIN__OUTCOME__UNAVAILABLE_NOW,
 			"tranche %" PRIu32
 			" is announced, not funded yet (the ledger has %s of "
 			"%s%s%.*s): ask again",
-			number, has, needs, reply->alarm.len > 0 ? "; " : "",
+			number, amount_text(reply->funded_cents).text,
+			amount_text(cents).text,
+			reply->alarm.len > 0 ? "; " : "",
 			BYTES_FMT(from_pb(reply->alarm)));
 	}
 }
