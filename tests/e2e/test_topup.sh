@@ -22,8 +22,7 @@ proven() {
 		"$dir/ledger.db" || wrong "verify.py to prove $1"
 }
 sound() {
-	expect "violations of the books $1" "$(curl -sS "http://$ledger_http/metrics" |
-		sed -n 's/^rain_ledger_invariant_violations //p')" 0
+	expect "violations of the books $1" "$(metric "$ledger_http" rain_ledger_invariant_violations)" 0
 }
 # refused TEXT COMMAND...: rainctl says no, with this in its sentence.
 refused() {

@@ -43,6 +43,21 @@ def machine_names(f):
                 yield n, f"{host}: a host of one network"
 
 
+# What a minimal Debian does not have, and deploy/sh/packages.sh does not
+# install, where a shell script would run it.
+NOT_INSTALLED = re.compile(
+    r"(?:^|[|;&({]|\$\(|\bif|\bthen|\bdo|!)\s*(curl|wget|jq|nc|bc|lsof|netstat|xxd)\s")
+
+
+def programs(f):
+    if f.ext != ".sh" or f.path.startswith(RULEBOOK):
+        return
+    for n, line in enumerate(f.lines, 1):
+        m = NOT_INSTALLED.search(line)
+        if m and not line.lstrip().startswith("#"):
+            yield n, f"{m.group(1)}: nobody installs it (page, metric, field)"
+
+
 # Lua: a script may touch only the keys that it was given, by their names.
 CALL = re.compile(r"\b(?:redis\.p?call|call|try)\s*\(\s*([^()]*)")
 KEY_EXPR = re.compile(r"KEYS\[[^\]]+\]$")
@@ -97,4 +112,4 @@ def lua_keys(f):
                 yield n, f"{command.group(1)} of {key}: not one of KEYS"
 
 
-RULES = [file_length, unfinished, machine_names, lua_randomness, lua_keys]
+RULES = [file_length, unfinished, machine_names, programs, lua_randomness, lua_keys]

@@ -156,6 +156,13 @@ class TidyTest(unittest.TestCase):
                      "call('GET', KEYS[1] .. 'x')"):
             self.expect("lua/x.lua", f"\n{call}\n", 2)
 
+    def test_programs_that_are_not_there(self):
+        self.expect("tests/e2e/x.sh", "# curl is not there\n"
+                    "page a b | grep x\n"
+                    "x=$(curl -sS a)\n"
+                    "echo a | jq .x\n"
+                    "if wget -q a; then\n", 3, 4, 5)
+
     def test_machine_names(self):
         for text in ("cp /home/me/x .", "cd /root/x", "see /Users/me",
                      "https://artifactory.example.com/x",
