@@ -106,7 +106,11 @@ TEXT
 launch() {
 	name=$1
 	shift
-	setsid "$@" >>"$dir/$name.log" 2>&1 </dev/null &
+	# Not ended by a SIGHUP that comes before it has begun to hear them.
+	(
+		trap '' HUP
+		exec setsid "$@"
+	) >>"$dir/$name.log" 2>&1 </dev/null &
 	echo $! >"$dir/$name.pid"
 }
 

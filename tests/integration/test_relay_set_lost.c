@@ -172,6 +172,15 @@ Test(relay_set_lost, a_refusal_is_no_reason_to_hurry)
 	RUN_UNTIL(&rig.loop, is_listed());
 }
 
+/* Whether service i has read the activity: only what it knew can be lost. */
+static bool has_read_a(int i)
+{
+	const struct activity *a =
+		directory_find(rig.services[i].env.directory, BYTES("a"));
+
+	return a != NULL && a->track != NULL && a->track->revision > 0;
+}
+
 /* A person has looked and gives it up: then nobody keeps it. */
 Test(relay_set_lost, who_takes_out_what_is_gone_is_heard)
 {
@@ -181,6 +190,7 @@ Test(relay_set_lost, who_takes_out_what_is_gone_is_heard)
 	rig_service(&rig, 1, true, NULL);
 	win("u1");
 	rig_until_relay(&rig, "a", "claims", "1");
+	RUN_UNTIL(&rig.loop, has_read_a(0) && has_read_a(1));
 	redis_server_ask(&rig.redis, "FLUSHALL");
 	for (int i = 0; i < 2; i++) {
 		struct activity *a = directory_find(
