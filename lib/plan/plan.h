@@ -103,7 +103,12 @@ size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX]);
 void plan_mix(const uint8_t seed[ALLOCATE_SEED], const uint8_t *entropy,
 	      size_t n, uint8_t out[ALLOCATE_SEED]);
 
-/** SHA-256 over seed and canonical text, in hex with a NUL. */
+/** SHA-256 over the seed and a text of at most PLAN_TEXT_MAX bytes, in hex with
+ * a NUL. */
+void plan_commit(const uint8_t seed[ALLOCATE_SEED], struct bytes text,
+		 char out[PLAN_COMMITMENT]);
+
+/** The same over seed and canonical text. */
 void plan_commitment(const uint8_t seed[ALLOCATE_SEED], const struct plan *p,
 		     char out[PLAN_COMMITMENT]);
 

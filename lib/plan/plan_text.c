@@ -110,37 +110,45 @@ size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX])
 	return (size_t)n;
 }
 
-void plan_mix(const uint8_t seed[ALLOCATE_SEED], const uint8_t *entropy,
-	      size_t n, uint8_t out[ALLOCATE_SEED])
+/* SHA-256 over the seed and then n bytes. */
+static void hash_with(const uint8_t seed[ALLOCATE_SEED], const void *bytes,
+		      size_t n, uint8_t out[32])
 {
-	uint8_t input[ALLOCATE_SEED + PLAN_ENTROPY_MAX];
+	uint8_t input[ALLOCATE_SEED + PLAN_TEXT_MAX];
 	int ok;
 
-	check(n <= PLAN_ENTROPY_MAX);
+	check(n <= PLAN_TEXT_MAX);
 	memcpy(input, seed, ALLOCATE_SEED);
-	if (n == 0) {
-		memcpy(out, seed, ALLOCATE_SEED);
-		return;
-	}
-	memcpy(input + ALLOCATE_SEED, entropy, n);
+	memcpy(input + ALLOCATE_SEED, bytes, n);
 	ok = EVP_Digest(input, ALLOCATE_SEED + n, out, NULL, EVP_sha256(),
 			NULL);
 	check(ok == 1);
 }
 
+void plan_mix(const uint8_t seed[ALLOCATE_SEED], const uint8_t *entropy,
+	      size_t n, uint8_t out[ALLOCATE_SEED])
+{
+	check(n <= PLAN_ENTROPY_MAX);
+	if (n == 0) {
+		memcpy(out, seed, ALLOCATE_SEED);
+	} else {
+		hash_with(seed, entropy, n, out);
+	}
+}
+
+void plan_commit(const uint8_t seed[ALLOCATE_SEED], struct bytes text,
+		 char out[PLAN_COMMITMENT])
+{
+	uint8_t digest[32];
+
+	hash_with(seed, text.p, text.n, digest);
+	hex_encode(digest, sizeof(digest), out);
+}
+
 void plan_commitment(const uint8_t seed[ALLOCATE_SEED], const struct plan *p,
 		     char out[PLAN_COMMITMENT])
 {
-	uint8_t input[ALLOCATE_SEED + PLAN_TEXT_MAX];
-	uint8_t digest[32];
 	char text[PLAN_TEXT_MAX];
-	size_t n = plan_text(p, text);
-	int ok;
 
-	memcpy(input, seed, ALLOCATE_SEED);
-	memcpy(input + ALLOCATE_SEED, text, n);
-	ok = EVP_Digest(input, ALLOCATE_SEED + n, digest, NULL, EVP_sha256(),
-			NULL);
-	check(ok == 1);
-	hex_encode(digest, sizeof(digest), out);
+	plan_commit(seed, bytes_make(text, plan_text(p, text)), out);
 }

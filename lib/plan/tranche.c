@@ -3,9 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include <openssl/evp.h>
-
-#include "base/rand.h"
 #include "proto/proto_util.h"
 
 bool tranche_make(struct bytes activity_id, uint32_t number,
@@ -138,16 +135,7 @@ void tranche_difference(const struct tranche *there, const struct tranche *here,
 void tranche_commitment(const uint8_t seed[ALLOCATE_SEED],
 			const struct tranche *t, char out[PLAN_COMMITMENT])
 {
-	uint8_t input[ALLOCATE_SEED + TRANCHE_TEXT_MAX];
-	uint8_t digest[32];
 	char text[TRANCHE_TEXT_MAX];
-	size_t n = tranche_text(t, text);
-	int ok;
 
-	memcpy(input, seed, ALLOCATE_SEED);
-	memcpy(input + ALLOCATE_SEED, text, n);
-	ok = EVP_Digest(input, ALLOCATE_SEED + n, digest, NULL, EVP_sha256(),
-			NULL);
-	check(ok == 1);
-	hex_encode(digest, sizeof(digest), out);
+	plan_commit(seed, bytes_make(text, tranche_text(t, text)), out);
 }
