@@ -27,22 +27,20 @@ struct change_op {
 	const struct change *change;
 };
 
-/* The reply was lost; the state tells, but for a halted activity: PAUSED may be
- * what it is after this resume, or what it was before. */
 static void look_again_cb(void *ctx, const struct activity_view *view,
 			  const char *why)
 {
-	struct change_op *c = ctx;
+	struct activity_op *op = ctx;
 
 	(void)why;
-	if (view != NULL && view->known && view->state == c->change->to) {
-		op_told(c->op.svc, op_id(&c->op), c->change->operation,
-			RAIN__OUTCOME__DONE, "the reply of Redis was lost");
-		op_reply(&c->op, view, RAIN__OUTCOME__DONE,
+	if (view != NULL && view->known && op->is_done(op, view)) {
+		op_told(op->svc, op_id(op), op->operation, RAIN__OUTCOME__DONE,
+			"the reply of Redis was lost");
+		op_reply(op, view, RAIN__OUTCOME__DONE,
 			 "done, although the reply of Redis was lost");
 		return;
 	}
-	op_reply(&c->op, view, RAIN__OUTCOME__UNKNOWN_OUTCOME,
+	op_reply(op, view, RAIN__OUTCOME__UNKNOWN_OUTCOME,
 		 "it is not known whether this was done: look again (no "
 		 "answer of Redis)");
 }
@@ -50,20 +48,37 @@ static void look_again_cb(void *ctx, const struct activity_view *view,
 static void change_cb(void *ctx, enum redis_outcome outcome,
 		      const struct step_reply *reply, struct bytes error)
 {
-	struct change_op *c = ctx;
-	struct activity_op *op = &c->op;
+	struct activity_op *op = ctx;
 	char message[OP_MESSAGE_MAX];
 	Rain__Outcome told;
 
 	if (reply == NULL && outcome == REDIS_UNKNOWN) {
 		view_read(op->svc->deps.redis, op_id(op), op_timeout(op),
-			  look_again_cb, c);
+			  look_again_cb, op);
 		return;
 	}
 	told = reply != NULL ? op_outcome(reply, message)
 			     : op_failure(outcome, error, message);
-	op_told(op->svc, op_id(op), c->change->operation, told, message);
+	op_told(op->svc, op_id(op), op->operation, told, message);
 	op_finish(op, told, "%s", message);
+}
+
+void op_change(struct activity_op *op, op_is_done is_done, size_t argc,
+	       const struct bytes *argv, const char *operation)
+{
+	op->operation = operation;
+	op->is_done = is_done;
+	op_step(op, &lua_activity, argc, argv, change_cb, op);
+}
+
+/* The state tells, but for a halted activity: PAUSED may be what it is after
+ * this resume, or what it was before. */
+static bool is_in_state(const struct activity_op *op,
+			const struct activity_view *view)
+{
+	const struct change_op *c = (const void *)op;
+
+	return view->state == c->change->to;
 }
 
 static void change(void *ctx, struct dubbo_call *call, struct bytes argument,
@@ -75,10 +90,10 @@ static void change(void *ctx, struct dubbo_call *call, struct bytes argument,
 		return;
 	}
 	c->change = what;
-	op_step(&c->op, &lua_activity, 3,
-		(const struct bytes[]){ bytes_str(what->operation), BYTES(""),
-					bytes_str(what->reason) },
-		change_cb, c);
+	op_change(&c->op, is_in_state, 3,
+		  (const struct bytes[]){ bytes_str(what->operation), BYTES(""),
+					  bytes_str(what->reason) },
+		  what->operation);
 }
 
 void activity_pause(void *ctx, struct dubbo_call *call, struct bytes argument)

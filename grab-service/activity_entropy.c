@@ -1,7 +1,6 @@
 #include <stdio.h>
 
 #include "base/rand.h"
-#include "lua/scripts.h"
 #include "proto/proto_util.h"
 
 #include "activity_op.h"
@@ -13,42 +12,12 @@ struct entropy_op {
 	char by[ID_MAX + 1];
 };
 
-static void look_again_cb(void *ctx, const struct activity_view *view,
-			  const char *why)
+static bool is_mixed_in(const struct activity_op *op,
+			const struct activity_view *view)
 {
-	struct entropy_op *e = ctx;
+	const struct entropy_op *e = (const void *)op;
 
-	(void)why;
-	if (view != NULL && view->known &&
-	    strcmp(view->entropy, e->entropy) == 0) {
-		op_told(e->op.svc, op_id(&e->op), "entropy",
-			RAIN__OUTCOME__DONE, "the reply of Redis was lost");
-		op_reply(&e->op, view, RAIN__OUTCOME__DONE,
-			 "done, although the reply of Redis was lost");
-		return;
-	}
-	op_reply(&e->op, view, RAIN__OUTCOME__UNKNOWN_OUTCOME,
-		 "it is not known whether this was done: look again (no "
-		 "answer of Redis)");
-}
-
-static void entropy_cb(void *ctx, enum redis_outcome outcome,
-		       const struct step_reply *reply, struct bytes error)
-{
-	struct entropy_op *e = ctx;
-	struct activity_op *op = &e->op;
-	char message[OP_MESSAGE_MAX];
-	Rain__Outcome told;
-
-	if (reply == NULL && outcome == REDIS_UNKNOWN) {
-		view_read(op->svc->deps.redis, op_id(op), op_timeout(op),
-			  look_again_cb, e);
-		return;
-	}
-	told = reply != NULL ? op_outcome(reply, message)
-			     : op_failure(outcome, error, message);
-	op_told(op->svc, op_id(op), "entropy", told, message);
-	op_finish(op, told, "%s", message);
+	return strcmp(view->entropy, e->entropy) == 0;
 }
 
 /* Copies what is asked for; false and a sentence if it can't be. */
@@ -100,9 +69,9 @@ void activity_entropy(void *ctx, struct dubbo_call *call, struct bytes argument)
 		op_reply(&e->op, NULL, RAIN__OUTCOME__INVALID, "%s", why);
 		return;
 	}
-	op_step(&e->op, &lua_activity, 4,
-		(const struct bytes[]){ BYTES("entropy"), BYTES(""),
-					bytes_str(e->entropy),
-					bytes_str(e->by) },
-		entropy_cb, e);
+	op_change(&e->op, is_mixed_in, 4,
+		  (const struct bytes[]){ BYTES("entropy"), BYTES(""),
+					  bytes_str(e->entropy),
+					  bytes_str(e->by) },
+		  "entropy");
 }

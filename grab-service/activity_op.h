@@ -22,6 +22,12 @@ struct activity_service {
 
 enum { OP_MESSAGE_MAX = 512, OP_ARGUMENT_MAX = 64 * 1024 };
 
+struct activity_op;
+
+/* Whether view shows that a change was made, for one whose reply was lost. */
+typedef bool (*op_is_done)(const struct activity_op *op,
+			   const struct activity_view *view);
+
 /* Embedded first in whatever a request needs more: one block of memory. */
 struct activity_op {
 	struct activity_service *svc;
@@ -30,6 +36,8 @@ struct activity_op {
 	Rain__Outcome outcome; /* of the reply, set by op_finish() */
 	char message[OP_MESSAGE_MAX];
 	struct activity_op *next; /* in the list of a job */
+	const char *operation;    /* of op_change() */
+	op_is_done is_done;
 };
 
 /** A request of size bytes, zeroed behind the op, without an id yet. */
@@ -53,6 +61,11 @@ uint64_t op_timeout(const struct activity_op *op);
 /** Run a step for this request. */
 void op_step(struct activity_op *op, const struct redis_script *script,
 	     size_t argc, const struct bytes *argv, step_cb done, void *ctx);
+
+/** activity_change.c: run a step of lua/activity.lua, log how it ended and
+ * answer. When its reply is lost, is_done() decides whether it was made. */
+void op_change(struct activity_op *op, op_is_done is_done, size_t argc,
+	       const struct bytes *argv, const char *operation);
 
 /** Answer with an ActivityReply, with the activity as it stands then. Frees
  * op. */
