@@ -77,6 +77,7 @@ void verify_take_totals(struct verify *v, const Rain__TotalsReply *t)
 	if (t->entropy.len > 0 || t->revision >= 2) {
 		v->ledger_entropy = copy(t->entropy);
 	}
+	verify_take_heard(v, t);
 	v->ledger_cancelled = t->cancelled;
 	v->ledger_claims = t->final_claims;
 	v->leftover_cents = t->leftover_cents;

@@ -93,7 +93,29 @@ static int record(struct ledger_reader *base, struct bytes activity_id,
 	return 0;
 }
 
-static void take_totals(const struct sql *q, int s, struct ledger_totals *t)
+static int read_topups(struct sql *q, struct ledger_totals *t)
+{
+	int rv = sql_first(q, R_TOPUPS, "si", bytes_str(t->activity_id),
+			   (int64_t)LEDGER_TOPUPS_MAX);
+
+	while (rv == 1 && t->topup_count < LEDGER_TOPUPS_MAX) {
+		struct ledger_topup *u = &t->topups[t->topup_count++];
+
+		u->tranche = sql_int(q, R_TOPUPS, 0);
+		u->packets = sql_int(q, R_TOPUPS, 1);
+		u->amount_cents = sql_int(q, R_TOPUPS, 2);
+		sql_copy(q, R_TOPUPS, 3, u->commitment, sizeof u->commitment);
+		rv = sql_next(q, R_TOPUPS);
+	}
+	if (rv < 0) {
+		return rv;
+	}
+	sql_done(q, R_TOPUPS);
+	return 0;
+}
+
+/* All of one state: s holds it until its next step. */
+static int take_totals(struct sql *q, int s, struct ledger_totals *t)
 {
 	struct settle_books *b = &t->books;
 	int c = 0;
@@ -132,6 +154,7 @@ static void take_totals(const struct sql *q, int s, struct ledger_totals *t)
 	t->seq_count = sql_int(q, s, c++);
 	sql_copy(q, s, c++, t->commitment, sizeof t->commitment);
 	sql_copy(q, s, c, t->entropy, sizeof t->entropy);
+	return read_topups(q, t);
 }
 
 static int totals(struct ledger_reader *base, struct bytes activity_id,
@@ -144,11 +167,9 @@ static int totals(struct ledger_reader *base, struct bytes activity_id,
 		return rv;
 	}
 	*known = rv == 1;
-	if (*known) {
-		take_totals(q, R_TOTALS, out);
-	}
+	rv = *known ? take_totals(q, R_TOTALS, out) : 0;
 	sql_done(q, R_TOTALS);
-	return 0;
+	return rv;
 }
 
 static int activities(struct ledger_reader *base, struct bytes after,
@@ -159,7 +180,11 @@ static int activities(struct ledger_reader *base, struct bytes after,
 
 	*n = 0;
 	while (rv == 1 && *n < limit) {
-		take_totals(q, R_ACTIVITIES, &out[(*n)++]);
+		rv = take_totals(q, R_ACTIVITIES, &out[(*n)++]);
+		if (rv < 0) {
+			sql_done(q, R_ACTIVITIES);
+			return rv;
+		}
 		rv = sql_next(q, R_ACTIVITIES);
 	}
 	if (rv < 0) {

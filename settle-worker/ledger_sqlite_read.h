@@ -12,6 +12,7 @@ enum read_statement {
 	R_RECORD,
 	R_TOTALS,
 	R_ACTIVITIES,
+	R_TOPUPS,
 	R_POSITIONS,
 	R_WATCH,
 	R_PARKED,

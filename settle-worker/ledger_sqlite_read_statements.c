@@ -57,6 +57,11 @@ const char *const ledger_sqlite_read_statements[R_COUNT] = {
 	[R_ACTIVITIES] = "SELECT " TOTALS_COLUMNS " FROM red_packet_info i"
 			 " WHERE activity_id > ?1 ORDER BY activity_id"
 			 " LIMIT ?2",
+	[R_TOPUPS] = "SELECT tranche, packets, amount, substr(detail, 1, 65)"
+		     " FROM activity_change c"
+		     " JOIN red_packet_info i USING (activity)"
+		     " WHERE i.activity_id = ?1 AND c.kind = 'topped_up'"
+		     " ORDER BY c.revision LIMIT ?2",
 	[R_POSITIONS] = "SELECT topic, partition, next_offset"
 			" FROM consumer_offset WHERE cluster_id = ?1"
 			" ORDER BY topic, partition LIMIT ?2",

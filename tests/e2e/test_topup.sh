@@ -141,6 +141,24 @@ assert db.execute("SELECT funded_amount, credited_amount, refunded_amount"
 print(f"{at} claims of {last} tranches, each with its packets and its money")
 PY
 
+say "another seed for the second tranche, and a commitment that fits it"
+seed=$(meta t2_seed)
+commitment=$(meta t2_commitment)
+text=$(meta t2_plan)
+other=$(printf %064d 7)
+made=$(python3 -c '
+import hashlib, sys
+print(hashlib.sha256(bytes.fromhex(sys.argv[1]) + sys.argv[2].encode() +
+                     b"\n").hexdigest())' "$other" "$text")
+redis HSET 'rain:{night}:meta' t2_seed "$other" t2_commitment "$made" >/dev/null
+rc=0
+ctl verify night >"$dir/out" || rc=$?
+expect "the exit code of verify" "$rc" 1
+expect "the first difference" "$(head -n 1 "$dir/out")" \
+	"commitment of tranche 2: the ledger has $commitment, seed and text make $made"
+redis HSET 'rain:{night}:meta' t2_seed "$seed" t2_commitment "$commitment" >/dev/null
+proven night "all $sold packets proven: $sold claimed, 0 left"
+
 say "half loaded when Redis is full, halted, closed: what was never loaded goes back"
 opened half 3.00 3
 expect "alice's grab" "$(grab_of half alice | cut -d' ' -f1)" WON
