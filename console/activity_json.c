@@ -62,6 +62,24 @@ static json_t *topups_json(const Rain__Activity *a)
 	return list;
 }
 
+/* How it ended. A cancelled one has a seed too, and was never closed. */
+static void add_final(json_t *o, const Rain__Activity *a)
+{
+	bool counted = a->leftover_cents >= 0;
+
+	if (a->seed.len == 0 || a->state == RAIN__STATE__CANCELLED ||
+	    (a->state == RAIN__STATE__SETTLED && !counted)) {
+		return;
+	}
+	json_object_set_new(o, "final_claims",
+			    json_integer((json_int_t)a->final_claims));
+	json_object_set_new(o, "final_left",
+			    json_integer((json_int_t)a->final_left));
+	json_object_set_new(o, "leftover",
+			    counted ? output_cents(a->leftover_cents)
+				    : json_null());
+}
+
 json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 {
 	const Rain__Plan *p = a->plan;
@@ -116,6 +134,7 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 				    json_integer((json_int_t)a->tranches));
 		json_object_set_new(o, "topups", topups_json(a));
 	}
+	add_final(o, a);
 	json_object_set_new(o, "created", output_time(ctl, a->created_ms));
 	json_object_set_new(o, "updated", output_time(ctl, a->updated_ms));
 	return o;

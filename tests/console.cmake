@@ -1,5 +1,5 @@
 # Tests of rainctl.
-foreach(name books forecast luckiest plan_file verify_topup wrap)
+foreach(name activity_json books forecast luckiest plan_file verify_topup wrap)
   c_test(${name} unit SOURCES unit/test_${name}.c LIBS console_core)
 endforeach()
 
