@@ -33,14 +33,13 @@ static int64_t draw(struct numbers *n, struct range r)
 	return r.lo + (int64_t)numbers_below(n, (uint64_t)(r.hi - r.lo) + 1);
 }
 
-static int64_t double_mean(struct numbers *n, struct range r, int64_t mean,
-			   int64_t min)
+static struct range double_mean(struct range r, int64_t mean, int64_t min)
 {
 	r.hi = smaller(r.hi, 2 * mean - min);
 	if (r.hi < r.lo) {
 		r.hi = r.lo;
 	}
-	return draw(n, r);
+	return r;
 }
 
 /* As far below the mean as above it: four uniform parts of that range. */
@@ -79,9 +78,33 @@ static void in_turn(struct numbers *n, const struct allocate_rule *rule,
 			amounts[i] = normal(n, r, rest / left);
 			break;
 		default:
-			amounts[i] = double_mean(n, r, rest / left, min);
+			amounts[i] = draw(n, double_mean(r, rest / left, min));
 			break;
 		}
+		rest -= amounts[i];
+	}
+}
+
+/* As lua/grab.lua does, place after place. */
+static void live(const uint8_t seed[ALLOCATE_SEED],
+		 const struct allocate_rule *rule, int64_t max,
+		 int64_t *amounts)
+{
+	uint8_t draws[64][NUMBERS_DRAW];
+	int64_t min = rule->min_cents;
+	int64_t rest = rule->total_cents;
+
+	for (uint64_t i = 0; i < rule->count; i++) {
+		int64_t left = (int64_t)(rule->count - i);
+		struct range r = double_mean(range_of(rest, left, min, max),
+					     rest / left, min);
+
+		if (i % 64 == 0) {
+			numbers_draws(seed, i, 64, draws[0]);
+		}
+		amounts[i] = r.lo + (int64_t)numbers_scaled(
+					    draws[i % 64],
+					    (uint64_t)(r.hi - r.lo) + 1);
 		rest -= amounts[i];
 	}
 }
@@ -140,6 +163,11 @@ void allocate(const uint8_t seed[ALLOCATE_SEED],
 
 	check(rule->algorithm != ALLOCATE_ADOPTED);
 	check(allocate_possible(rule, why));
+	if (rule->live) {
+		live(seed, rule, max, amounts);
+		prove(rule, max, amounts);
+		return;
+	}
 	numbers_init(&n, seed);
 	switch (rule->algorithm) {
 	case ALLOCATE_LINE_CUT:
