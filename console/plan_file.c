@@ -26,6 +26,9 @@ static const struct config_key keys[] = {
 	  .help = "how the total is split: " ALLOCATE_NAMES },
 	{ KEY(tiers, CONFIG_STRING, ""),
 	  .help = "of the algorithm tiers: 1000.00 x 1, 10.00 x 200" },
+	{ KEY(mode, CONFIG_STRING, "list"),
+	  .help = "list: all packets lie in Redis before; live: each is drawn "
+		  "when it is grabbed" },
 	{ KEY(min, CONFIG_STRING, "0.01"), .help = "of one packet" },
 	{ KEY(max, CONFIG_STRING, "0"), .help = "of one packet; 0: no bound" },
 	{ KEY(start, CONFIG_STRING, ""), .help = "grabs are taken from then" },
@@ -219,6 +222,7 @@ static void fill_rest(const char *path, int64_t now_ms, struct plan_file *f,
 	}
 	p->keep_days = (uint32_t)v->keep_days;
 	p->release_ms = v->release;
+	p->mode = to_pb_str(v->mode);
 	p->activity_id = to_pb_str(f->id);
 	p->title = to_pb_str(v->title);
 	p->sponsor = to_pb_str(v->sponsor);

@@ -71,6 +71,7 @@ static bool read_plan(const redisReply *meta, struct bytes plan,
 	m.currency = to_pb(view_field(meta, "currency"));
 	m.algorithm = to_pb(view_field(meta, "algorithm"));
 	m.ack = to_pb(view_field(meta, "ack"));
+	m.mode = to_pb(view_field(meta, "mode"));
 	m.total_cents = signed_number(meta, "total_cents", -1);
 	m.packets = (uint64_t)signed_number(meta, "count", 0);
 	m.min_cents = signed_number(meta, "min_cents", -1);
@@ -260,6 +261,7 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	p->end_ms = v->plan.end_ms;
 	p->keep_days = v->plan.keep_days;
 	p->release_ms = v->plan.release_ms;
+	p->mode = to_pb_str(plan_mode(&v->plan));
 	plan_tiers_message(&v->plan.rule, &out->tiers, p);
 
 	if (public) {

@@ -14,7 +14,7 @@ local function wrong_state(sentence)
 end
 
 local function wrong_counts()
-	return head('COUNTS', miscounted() or call('LLEN', PACKETS) ..
+	return head('COUNTS', miscounted() or packets_left() ..
 		' packets are not what the step expects')
 end
 
@@ -90,8 +90,9 @@ function steps.loaded()
 	if state ~= 'LOADING' then
 		return wrong_state()
 	end
-	local count, length = meta.count, call('LLEN', PACKETS)
-	if length ~= tonumber(count) then
+	local count, length = meta.count, packets_left()
+	local live = meta.mode == 'live'
+	if length ~= (live and 0 or tonumber(count)) then
 		return head('COUNTS', 'there are ' .. length ..
 			' packets in Redis, and ' .. count .. ' in the plan')
 	end
@@ -102,8 +103,13 @@ function steps.loaded()
 		return head('DIFFERENT', 'the plan has ' .. meta.total_cents ..
 			' cents, not ' .. ARGV[3])
 	end
-	return change('LOADED', { 'packets', count, 'tranches', '1',
-		'tranche_ends', count, 'reason', '' }, 'loaded', 'tranche', '1',
+	local fields = { 'packets', count, 'tranches', '1', 'tranche_ends', count,
+		'reason', '' }
+	if live then
+		fields[9], fields[10] = 'left', count
+		fields[11], fields[12] = 'balance', meta.total_cents
+	end
+	return change('LOADED', fields, 'loaded', 'tranche', '1',
 		'packets', count, 'total_cents', ARGV[3])
 end
 
@@ -114,8 +120,12 @@ function steps.open()
 	if state ~= 'LOADED' then
 		return wrong_state()
 	end
-	if call('LLEN', PACKETS) ~= tonumber(ARGV[3]) or not counts_hold() then
+	if packets_left() ~= tonumber(ARGV[3]) or not counts_hold() then
 		return wrong_counts()
+	end
+	if meta.mode == 'live' and meta.balance ~= meta.total_cents then
+		return head('DIFFERENT', 'has ' .. meta.balance ..
+			' cents in Redis, and ' .. meta.total_cents .. ' in the plan')
 	end
 	local fields = { 'reason', '', 'opened_ms', now }
 	if ARGV[4] then
@@ -183,7 +193,7 @@ function steps.close()
 		end
 		call('HDEL', META, 'leftover_cents')
 	end
-	local made, left = call('LLEN', CLAIMS), call('LLEN', PACKETS)
+	local made, left = call('LLEN', CLAIMS), packets_left()
 	local seeds = topup_seeds()
 	return change('CLOSED', accept_events({ 'reason', ARGV[3] or '',
 		'final_claims', made, 'final_left', left, 'final_users',
@@ -206,8 +216,12 @@ function steps.counted()
 		return head('DIFFERENT', 'was counted already, with ' ..
 			meta.leftover_cents .. ' cents')
 	end
-	if left ~= meta.final_left or call('LLEN', PACKETS) ~= tonumber(left) then
+	if left ~= meta.final_left or packets_left() ~= tonumber(left) then
 		return wrong_counts()
+	end
+	if meta.mode == 'live' and ARGV[3] ~= meta.balance then
+		return head('DIFFERENT', 'has ' .. (meta.balance or 'no') ..
+			' cents left, not ' .. ARGV[3])
 	end
 	local all = meta.all_cents or meta.total_cents
 	if tonumber(cents) > tonumber(all) or
@@ -224,69 +238,7 @@ function steps.cancel()
 		'CANCELLED', 'cancelled')
 end
 
--- The check of a halt is made here again: who saw it fail may have read half
--- of a change. Returns the reason, or nil.
-local checks = {}
-
-function checks.counts()
-	if not type_ok(PACKETS, USERS, CLAIMS, RELAY) then
-		return 'a key of the activity has the wrong type'
-	end
-	return miscounted()
-end
-
-function checks.claim(seq, text)
-	if call('LINDEX', CLAIMS, '-' .. seq) ~= text then
-		return 'claim ' .. seq .. ' is not what it was'
-	end
-end
-
-function checks.element(seq)
-	local text = call('LINDEX', CLAIMS, '-' .. seq)
-	if not text or not string.find(text, '^{"redPacketId":"[^"]+",' ..
-		'"amount":"[%d.]+","userId":"[^"]+","seq":' .. seq ..
-		',"atMs":%d+,"tranche":%d+}$') then
-		return 'element ' .. seq .. ' of the claims is not the claim ' .. seq
-	end
-end
-
-function checks.user(user)
-	if not call('HGET', USERS, user) then
-		return 'user ' .. user .. ' has a claim and is not among the users'
-	end
-end
-
-function checks.evidence(reason)
-	return reason
-end
-
-function steps.halt()
-	if state == 'HALTED' then
-		return head('ALREADY', 'is HALTED already')
-	end
-	local reason = nil
-	if state == 'OPEN' or state == 'PAUSED' or state == 'CLOSED' then
-		reason = checks[ARGV[3]](ARGV[4], ARGV[5])
-	else
-		-- The state itself may be what somebody wrote.
-		reason = type_ok(PACKETS, USERS, CLAIMS, RELAY) and
-			contradiction(state, call('LLEN', CLAIMS) +
-			call('HLEN', USERS), nil, meta.settled_ms)
-		if not reason then
-			return wrong_state()
-		end
-		reason = 'the state is ' .. state .. ', but ' .. reason
-	end
-	if not reason then
-		return head('DIFFERENT', 'the check holds: not halted')
-	end
-	local reply = change('HALTED', { 'reason', reason }, 'halted',
-		'reason', reason)
-	if reply[1] == 'OK' then
-		reply[5] = reason
-	end
-	return reply
-end
+--#include halt.lua
 
 function steps.settled()
 	if state == 'SETTLED' then

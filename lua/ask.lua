@@ -6,6 +6,8 @@ local WON, ALREADY_GRABBED, SOLD_OUT, NOT_STARTED = 1, 2, 3, 4
 local NOT_YET, PAUSED, ENDED, BUSY, PENDING = 5, 6, 7, 11, 12
 
 local users_max = 1000
+-- The draws of a live activity make the number of arguments even.
+local draws = #ARGV % 2 == 0 and table.remove(ARGV)
 local count = (#ARGV - 1) / 2
 if count > users_max then
 	return redis.error_reply('ERR more than 1000 users in a batch')
@@ -14,7 +16,7 @@ end
 local m = try('HMGET', META, 'schema', 'state', 'revision', 'incarnation',
 	'packets', 'start_ms', 'end_ms', 'tranche_ends', 'unlinked',
 	'final_claims', 'settled_ms', 'cancelled_ms', 'release_ms',
-	'opened_ms')
+	'opened_ms', 'mode', 'left')
 if m.err then
 	return { refusal(m.err), now, 0, '', 0, 0, 0, 0 }
 end
@@ -41,6 +43,9 @@ for _, length in ipairs({ left, made, have, relay }) do
 		return { refusal(length.err), now, revision, state, 0, 0, 0, 0 }
 	end
 end
+
+local live = m[15] == 'live'
+left = left + left_of(m[16])
 
 local total = tonumber(m[5] or 0)
 local starts, ends = tonumber(m[6] or ''), tonumber(m[7] or '')

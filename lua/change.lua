@@ -63,11 +63,15 @@ local function events_missing()
 		call('LLEN', EVENTS)
 end
 
+local function packets_left()
+	return call('LLEN', PACKETS) + left_of(meta.left)
+end
+
 -- Why what is in Redis cannot be what the steps made of it, or nil: no packet
 -- and no claim comes or goes but by a grab. Once it is closed none may come or
 -- go: a halted activity is closed with what there is.
 local function miscounted()
-	local left, made = call('LLEN', PACKETS), call('LLEN', CLAIMS)
+	local left, made = packets_left(), call('LLEN', CLAIMS)
 	local have, told = call('HLEN', USERS), call('LLEN', EVENTS)
 	local cursor = call('HMGET', RELAY, 'claims', 'events')
 	local as, wrong = nil, contradiction(state, made + have,
@@ -87,6 +91,13 @@ local function miscounted()
 			have .. ' do not fit the ' ..
 			(meta.packets or 'unknown number of') ..
 			' packets of the activity'
+	end
+	-- Closed, it is what it is: it is counted then.
+	if meta.mode == 'live' and state ~= 'CLOSED' and state ~= 'SETTLED' and
+		not balance_fits(left, meta.balance, meta.min_cents,
+			meta.max_cents) then
+		return (meta.balance or 'no') .. ' cents cannot be the money of ' ..
+			left .. ' packets'
 	end
 	if made < (tonumber(cursor[1] or 0) or 2 ^ 53) then
 		return cursor[1] .. ' claims were published, here are ' .. made

@@ -55,3 +55,20 @@ local function allowed(...)
 	end
 	return true
 end
+
+-- Of a live activity no list is in Redis: meta says what is left. A number of
+-- meta, and one that no count can fit if it is none.
+local function left_of(text)
+	return tonumber(text or 0) or 2 ^ 53
+end
+
+-- Whether so much can be the money of so many packets of a live activity, as
+-- numbers or text; max 0 is no bound.
+local function balance_fits(left, balance, min, max)
+	if not string.find(balance or '', '^%d+$') then
+		return false
+	end
+	local cents, most = tonumber(balance), tonumber(max)
+	return cents >= left * min and (left > 0 or cents == 0) and
+		(most == 0 or cents <= left * most)
+end

@@ -49,4 +49,4 @@ return head(code or 'OK', r[1] or '', count_of(r[2]), count_of(r[3]),
 	count_of(r[4]), count_of(r[5]), made, told,
 	after(CLAIMS, made, claims_at, tonumber(ARGV[2])),
 	after(EVENTS, told, events_at, events_most),
-	call('LLEN', PACKETS), call('HLEN', USERS))
+	packets_left(), call('HLEN', USERS))

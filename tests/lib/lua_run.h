@@ -51,6 +51,18 @@ void lua_open(struct redis_server *s, const char *id, int count);
 void lua_open_until(struct redis_server *s, const char *id, int count,
 		    long long end_ms);
 
+/** The id of the first packet of a live activity: the ids after it do not fit
+ * Lua's numbers, and the tenth carries into the upper digits. */
+#define LUA_LIVE_BASE "1999999999999999990"
+
+/** A live activity, whose seed is 32 zeros; leave it LOADED or OPEN. */
+void lua_load_live(struct redis_server *s, const char *id, int count,
+		   long long total_cents, long long min_cents,
+		   long long max_cents);
+void lua_open_live(struct redis_server *s, const char *id, int count,
+		   long long total_cents, long long min_cents,
+		   long long max_cents);
+
 /** Create activity id with a plan that adopts the count packets that lie in its
  * list; leave it LOADED. */
 void lua_adopt(struct redis_server *s, const char *id, int count,
