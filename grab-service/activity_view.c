@@ -150,6 +150,8 @@ void view_parse(const redisReply *meta, struct activity_view *out)
 			       "of the plan's text");
 	}
 	read_entropy(meta, out);
+	out->left = (uint64_t)signed_number(meta, "left", 0);
+	out->balance_cents = signed_number(meta, "balance", 0);
 	out->loaded = (uint64_t)signed_number(meta, "packets", 0);
 	out->tranches = (uint64_t)signed_number(meta, "tranches", 0);
 	if (!view_topups_parse(meta, out) && out->problem[0] == '\0') {
@@ -290,6 +292,10 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	a->final_left = v->final_left;
 	a->leftover_cents = v->leftover_cents;
 	a->unlinked = v->unlinked;
+	if (v->plan.rule.live && !v->unlinked) {
+		a->left = v->left;
+		a->balance_cents = v->balance_cents;
+	}
 }
 
 bool view_is_committed(const struct activity_view *v)
