@@ -75,6 +75,7 @@ static void write_plan(const Rain__Plan *p, struct buf *out)
 	put_text(out, "currency", p->currency);
 	put_text(out, "algorithm", p->algorithm);
 	put_text(out, "ack", p->ack);
+	put_text(out, "mode", p->mode);
 	put_amount(out, "total", p->total_cents);
 	put_amount(out, "min", p->min_cents);
 	put_amount(out, "max", p->max_cents);
@@ -97,6 +98,7 @@ static void same(const Rain__Plan *a, const Rain__Plan *b)
 	same_text(a->currency, b->currency);
 	same_text(a->algorithm, b->algorithm);
 	same_text(a->ack, b->ack);
+	same_text(a->mode, b->mode);
 	check(a->total_cents == b->total_cents);
 	check(a->min_cents == b->min_cents && a->max_cents == b->max_cents);
 	check(a->start_ms == b->start_ms && a->end_ms == b->end_ms);
