@@ -22,18 +22,21 @@ target_link_libraries(fault_torture PRIVATE fault build_flags)
 # The rules of the checker, which read nothing, and what fills their tables.
 add_library(fault_check_rules STATIC
   fault/check.c fault/check_answers.c fault/check_events.c fault/check_money.c
-  fault/check_persons.c)
+  fault/check_persons.c fault/check_plan.c)
 target_include_directories(fault_check_rules PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(fault_check_rules PUBLIC console_core PRIVATE build_flags)
 add_executable(fault_check
-  fault/check_ledger.c fault/check_log.c fault/check_main.c fault/check_redis.c
-  fault/check_topics.c)
+  fault/check_ledger.c fault/check_lists.c fault/check_log.c fault/check_main.c
+  fault/check_redis.c fault/check_topics.c)
 target_link_libraries(fault_check PRIVATE
   fault_check_rules grab_core PkgConfig::sqlite3 PkgConfig::hiredis build_flags)
 foreach(name fault_check fault_check_books)
   c_test(${name} unit SOURCES unit/test_${name}.c lib/fault_tables.c
          LIBS fault_check_rules)
 endforeach()
+c_test(fault_check_plan unit
+  SOURCES unit/test_fault_check_plan.c fault/check_lists.c lib/fault_tables.c
+  LIBS fault_check_rules)
 c_test(fault_schedule unit SOURCES unit/test_fault_schedule.c LIBS fault)
 c_test(fault_proxy component
   SOURCES component/test_fault_proxy.c lib/turns.c LIBS fault base)

@@ -12,6 +12,7 @@ struct arguments {
 	const char *log;
 	const char *config;
 	const char *ledger;
+	const char *lists; /* NULL: none was adopted */
 	uint64_t wait_s;
 	bool others;
 	char **activities;
@@ -23,7 +24,9 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: fault_check --log FILE --config RAINCTL.INI "
 		"--ledger LEDGER.DB\n"
-		"  [--wait SECONDS] [--others] ACTIVITY...\n"
+		"  [--lists FILE] [--wait SECONDS] [--others] ACTIVITY...\n"
+		"--lists: what lay in lists that were adopted, a line "
+		"\"ACTIVITY PACKET CENTS\" each\n"
 		"--wait: read again so long while something does not hold\n"
 		"--others: users who are not in the log may have claims\n"
 		"exit: 0 all holds, 1 violations, 2 usage, 3 could not read\n");
@@ -50,6 +53,8 @@ static bool take_arguments(int argc, char **argv, struct arguments *a)
 			a->config = value;
 		} else if (strcmp(argv[i], "--ledger") == 0) {
 			a->ledger = value;
+		} else if (strcmp(argv[i], "--lists") == 0) {
+			a->lists = value;
 		} else if (strcmp(argv[i], "--wait") != 0 ||
 			   !bytes_to_u64(bytes_str(value), 86400, &a->wait_s)) {
 			return false;
@@ -72,7 +77,9 @@ static int read_tables(struct ctl *ctl, const struct arguments *args,
 	for (int i = 0; i < args->activity_count; i++) {
 		check_activity(c, args->activities[i])->wanted = true;
 	}
-	rc = check_read_ledger(args->ledger, c, why);
+	rc = args->lists != NULL ? check_read_lists(args->lists, c, why)
+				 : CTL_OK;
+	rc = rc == CTL_OK ? check_read_ledger(args->ledger, c, why) : rc;
 	rc = rc == CTL_OK ? check_read_topics(ctl, c, why) : rc;
 	for (int i = 0; i < args->activity_count && rc == CTL_OK; i++) {
 		rc = check_read_redis(ctl->options.redis_url,
