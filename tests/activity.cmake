@@ -5,6 +5,8 @@ endforeach()
 # How money is split: rules at random, and the odds of each place.
 c_test(allocate_many unit TIMEOUT 300
   SOURCES unit/test_allocate_many.c lib/random_rule.c LIBS plan)
+c_test(allocate_live unit
+  SOURCES unit/test_allocate_live.c lib/random_rule.c LIBS plan)
 c_test(allocate_fair unit TIMEOUT 300
   SOURCES unit/test_allocate_fair.c LIBS plan m)
 foreach(name adopt create entropy load lost split state topup)
