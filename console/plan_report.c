@@ -248,7 +248,22 @@ static void print_figures(const struct plan_forecast *p)
 	}
 }
 
-static void print_best(const struct forecast *f, bool live)
+/* No shuffle hides how the shares come about, one after the other. */
+static void print_live(const struct allocate_rule *r)
+{
+	int64_t mean = r->total_cents / (int64_t)r->count;
+
+	printf("  %-20snot shuffled: the later the place, the wider its "
+	       "amount spreads\n",
+	       "mode live");
+	if (r->max_cents != 0 && r->max_cents < 2 * mean - r->min_cents) {
+		printf("  %-20sa max below twice the mean: the first places "
+		       "get less, the last ones more\n",
+		       "");
+	}
+}
+
+static void print_best(const struct forecast *f)
 {
 	const char *part = f->parts == f->packets ? "place" : "tenth";
 	double fair = 1 / (double)f->parts;
@@ -278,11 +293,6 @@ static void print_best(const struct forecast *f, bool live)
 	       "chance alone makes",
 	       (fair > chance_alone ? fair - chance_alone : 0) * 100,
 	       (fair + chance_alone < 1 ? fair + chance_alone : 1) * 100);
-	if (live) {
-		printf("  %-20snot shuffled: the later the place, the wider "
-		       "its amount spreads\n",
-		       "mode live");
-	}
 }
 
 bool plan_sold_out(const struct plan_forecast *p, double *seconds)
@@ -344,11 +354,6 @@ static void print_audience(const struct plan_forecast *p)
 	}
 }
 
-uint64_t plan_loaded_bytes(const struct plan *p)
-{
-	return plan_has_list(p) ? p->rule.count * PLAN_PACKET_BYTES : 0;
-}
-
 static void print_memory(const struct plan *p)
 {
 	struct text grabbed = size(plan_memory(p->rule.count, 0));
@@ -374,7 +379,10 @@ void plan_report(const struct ctl *ctl, const struct plan_forecast *p)
 	print_histogram(&p->forecast.histogram);
 	print_figures(p);
 	if (packets > 1) {
-		print_best(&p->forecast, p->plan.rule.live);
+		print_best(&p->forecast);
+	}
+	if (p->plan.rule.live) {
+		print_live(&p->plan.rule);
 	}
 	if (p->audience > 0) {
 		print_audience(p);
