@@ -53,7 +53,7 @@ expect "what is left" "$(left crowd)" "0 0 "
 expect "a grab when it is over" "$(grab_of crowd late)" "ENDED - -"
 
 say "one by one: nothing lies in Redis before"
-plan night 50.00 200 'mode = live' 'min = 0.05'
+plan night 50.00 200 'mode = live' 'min = 0.05' 'release = 4s'
 expect "what create prints" \
 	"$(ctl activity create -f "$dir/night.ini" night | sed 's/^commitment .*/-/')" \
 	"night is CREATED
@@ -131,6 +131,15 @@ for path, leftover, least, most in ((sys.argv[2], 0, 1, 800),
         "SELECT funded_amount, credited_amount, refunded_amount"
         " FROM red_packet_info WHERE activity_id = ?",
         [show["id"]]).fetchall() == [(total, paid, leftover)], show
+    if show.get("release_ms"):
+        early = db.execute(
+            "SELECT r.seq, r.at_ms, c.at_ms FROM red_packet_record r"
+            " JOIN activity_change c USING (activity)"
+            " JOIN red_packet_info i USING (activity)"
+            " WHERE i.activity_id = ? AND c.kind = 'opened'"
+            " AND (r.at_ms - c.at_ms) * ? < (r.seq - 1) * ?",
+            [show["id"], show["packets"], show["release_ms"]]).fetchall()
+        assert not early, early
     print(f"{show['id']}: {len(records)} claims with {paid} cents,"
           f" {leftover} went back")
 PY
