@@ -2,8 +2,8 @@
  * What the amounts of a live activity are drawn from: the step has no
  * randomness of its own, so every call brings the draws of the places that its
  * users may take (lib/plan/numbers.h). The step itself tells the seed when a
- * call has none, or has those of other places: nothing was done then, and the
- * same users ask again.
+ * call has none, or has those of other places or another commitment: nothing
+ * was done then, and the same users ask again.
  */
 #ifndef GRAB_DRAWS_H
 #define GRAB_DRAWS_H
@@ -14,7 +14,7 @@
 
 #include "base/bytes.h"
 #include "base/id.h"
-#include "plan/allocate.h"
+#include "plan/plan.h"
 
 struct step_reply;
 
@@ -22,10 +22,12 @@ struct step_reply;
 struct draws {
 	bool live; /* a step has told */
 	uint8_t seed[ALLOCATE_SEED];
-	uint64_t claims; /* there were at the last reply */
+	char commitment[PLAN_COMMITMENT]; /* of that seed */
+	uint64_t claims;                  /* there were at the last reply */
 };
 
-/** Read a reply with the code DRAWS. False if it tells no seed. */
+/** Read a reply with the code DRAWS. False if it tells no seed, or not that of
+ * the commitment: then d is as it was. */
 must_check bool draws_learn(struct draws *d, const struct step_reply *reply);
 
 /** The argument of a call, in memory that is the caller's (free()); p NULL if

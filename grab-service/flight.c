@@ -193,6 +193,9 @@ static void handle_reply(struct flight *f, const struct step_reply *reply)
 			ask_again(f, &redrawn, "others were quicker");
 			return;
 		}
+		halt_evidence(f->env, f->activity,
+			      "the seed in Redis is not that of the "
+			      "commitment");
 		refuse_all(f, reply);
 		return;
 	default:

@@ -45,7 +45,10 @@ for _, length in ipairs({ left, made, have, relay }) do
 end
 
 local live = m[15] == 'live'
-left = left + left_of(m[16])
+if live then
+	-- A list is a stranger's.
+	left = left > 0 and 2 ^ 53 or left_of(m[16])
+end
 
 local total = tonumber(m[5] or 0)
 local starts, ends = tonumber(m[6] or ''), tonumber(m[7] or '')

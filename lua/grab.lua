@@ -40,7 +40,7 @@ for i = 1, count do
 end
 
 -- The packets, if they are not in the list, and what is left after them.
-local popped, balance = nil, nil
+local popped, balance, claimed = nil, nil, nil
 if live and #winners > 0 then
 --#include live.lua
 end
@@ -83,7 +83,8 @@ if n == 0 then
 end
 if popped then
 	call('HSET', META, 'left', left - n, 'balance',
-		string.format('%.0f', balance))
+		string.format('%.0f', balance), 'claimed_cents',
+		string.format('%.0f', claimed))
 else
 	popped = call('RPOP', PACKETS, n)
 end

@@ -2,21 +2,18 @@
 	-- left: the part of grab.lua that a list spares the others. The rule is
 	-- that of docs/fairness.md (lib/plan/allocate.c). Numbers are whole, and
 	-- none passes 2^53, up to which Lua's are exact.
-	local p = call('HMGET', META, 'balance', 'total_cents', 'min_cents',
-		'max_cents', 'id_base', 'seed', 'entropy')
-	local min, max = tonumber(p[3] or ''), tonumber(p[4] or '')
-	local high, low = string.match(p[5] or '', '^(%d+)(%d%d%d%d%d%d%d%d%d)$')
-	if not min or not max or not high then
-		return { 'SCHEMA', now, revision, state, 0, 0, 0, 0 }
-	end
+	local p = call('HMGET', META, unpack(drawn_from))
+	local wrong = undrawable(left, p)
 
-	-- The draws are of the places from `first` on, 12 bytes each.
-	local first, from = string.match(draws or '', '^(%d+) ()')
+	-- The draws are those of the places from `first` on, 12 bytes each, of the
+	-- seed that this commitment is of: else nothing is done but to tell it.
+	local first, of, from = string.match(draws or '', '^(%d+) (%x+) ()')
 	first = tonumber(first or '')
-	if not first or made + 1 < first or
-		made + #winners >= first + (#draws + 1 - from) / 12 then
-		return { 'DRAWS', now, revision, state, left, made, total, 0,
-			p[6] or '', p[7] or '' }
+	if not wrong and (not first or of ~= p[8] or made + 1 < first or
+		made + #winners >= first + math.floor((#draws + 1 - from) / 12)) then
+		local more = call('HMGET', META, 'entropy', 'plan')
+		return { 'DRAWS', now, revision, state, left, made, total, 0, p[7],
+			more[1] or '', more[2] or '', p[8] or '' }
 	end
 
 	-- floor(draw * bound / 2^96), the draw's bytes big-endian, by 24 bits.
@@ -32,6 +29,8 @@
 		return carry
 	end
 
+	local min, max = tonumber(p[4] or ''), tonumber(p[5] or '')
+	max = max ~= 0 and max or tonumber(p[3] or '')
 	local function share(place, packets, cents)
 		local others = packets - 1
 		if others == 0 then
@@ -47,16 +46,21 @@
 		return lo + scaled(from + 12 * (place - first), hi - lo + 1)
 	end
 
+	local high, low = string.match(p[6] or '', '^(%d+)(%d%d%d%d%d%d%d%d%d)$')
 	local function id_of(place)
 		local n = low + place - 1
 		return string.format('%.0f%09.0f', high + math.floor(n / 1e9),
 			n % 1e9)
 	end
 
-	if balance_fits(left, p[1], min, max) then
-		max = max > 0 and max or tonumber(p[2])
-		balance = tonumber(p[1])
-		popped = {}
+	if wrong then
+		-- Nobody wins of what can't be, and none of it is sold out.
+		for at = 9, 7 + 2 * count, 2 do
+			reply[at] = reply[at + 1] == '' and BUSY or reply[at]
+		end
+		reply[1], winners, repeats = 'COUNTS', {}, {}
+	else
+		balance, popped = tonumber(p[1]), {}
 		for k = 1, #winners do
 			local cents = share(made + k, left - k + 1, balance)
 			local text = string.format('%03.0f', cents)
@@ -65,13 +69,5 @@
 				'","amount":"' .. string.sub(text, 1, -3) .. '.' ..
 				string.sub(text, -2) .. '"}'
 		end
-	else
-		-- Nobody wins of what can't be.
-		for at in pairs(repeats) do
-			winners[#winners + 1] = at
-		end
-		for _, at in ipairs(winners) do
-			reply[at] = BUSY
-		end
-		reply[1], winners, repeats = 'COUNTS', {}, {}
+		claimed = p[3] - balance
 	end

@@ -16,6 +16,10 @@ if state ~= 'LOADING' then
 	return head('STATE', call('LLEN', PACKETS))
 end
 local length = call('LLEN', PACKETS)
+if meta.mode == 'live' then
+	-- Its packets are drawn while people grab.
+	return head('DIFFERENT', length)
+end
 if call('LLEN', CLAIMS) + call('HLEN', USERS) > 0 then
 	-- The state is a stranger's: packets of these claims would come again.
 	return head('COUNTS', length)

@@ -174,6 +174,38 @@ void lua_open_live(struct redis_server *s, const char *id, int count,
 	EXPECT("OK", s, &lua_activity, id, "open", "", n);
 }
 
+const char *lua_draws(struct redis_server *s, const char *id, int first,
+		      int count, int byte)
+{
+	static char text[100 + 1000 * 12];
+	int n = snprintf(text, sizeof(text), "%d %s ", first,
+			 lua_meta(s, id, "commitment"));
+
+	check(count <= 1000 && n < 100);
+	memset(text + n, byte, (size_t)count * 12);
+	text[n + count * 12] = '\0';
+	return text;
+}
+
+char *lua_whole(struct redis_server *s, const char *id)
+{
+	static const char *const asks[] = {
+		"LRANGE rain:{%s}:packets 0 -1", "HGETALL rain:{%s}:users",
+		"LRANGE rain:{%s}:claims 0 -1",  "LRANGE rain:{%s}:events 0 -1",
+		"HGETALL rain:{%s}:meta",        "HGETALL rain:{%s}:relay",
+	};
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	check(f != NULL);
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		(void)fprintf(f, "%s\n", redis_server_ask(s, asks[i], id));
+	}
+	(void)fclose(f);
+	return text;
+}
+
 static void push_chunk(struct redis_server *s, const char *id, int from,
 		       int count)
 {

@@ -63,6 +63,15 @@ void lua_open_live(struct redis_server *s, const char *id, int count,
 		   long long total_cents, long long min_cents,
 		   long long max_cents);
 
+/** The last argument of a grab there: draws of `count` places from first on,
+ * every byte of them this one, not 0. Of all 0xff the highest amount is drawn
+ * that can be. Until the next call. */
+const char *lua_draws(struct redis_server *s, const char *id, int first,
+		      int count, int byte);
+
+/** Everything of the activity, as one text that is the caller's (free()). */
+char *lua_whole(struct redis_server *s, const char *id);
+
 /** Create activity id with a plan that adopts the count packets that lie in its
  * list; leave it LOADED. */
 void lua_adopt(struct redis_server *s, const char *id, int count,
