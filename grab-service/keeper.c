@@ -60,6 +60,8 @@ enum {
 	FACT_MODE,
 	FACT_LEFT,
 	FACT_BALANCE,
+	FACT_CLAIMED,
+	FACT_TOTAL,
 	FACT_COUNT
 };
 
@@ -106,6 +108,8 @@ static void facts_cb(void *ctx, enum redis_outcome outcome,
 			strcmp(e[FACT_MODE]->str, "live") == 0,
 		.left = number_of(e[FACT_LEFT]),
 		.balance_cents = number_of(e[FACT_BALANCE]),
+		.claimed_cents = number_of(e[FACT_CLAIMED]),
+		.total_cents = number_of(e[FACT_TOTAL]),
 	};
 	t->keeper.count_at = 0;
 	t->keeper.cents = 0;
@@ -120,12 +124,13 @@ static void read_facts(struct track *t)
 	char key[ID_MAX + 32];
 	int n = snprintf(key, sizeof key, "rain:{%s}:meta", t->activity->id);
 	struct bytes argv[2 + FACT_COUNT] = {
-		BYTES("HMGET"),      bytes_make(key, (size_t)n),
-		BYTES("state"),      BYTES("revision"),
-		BYTES("end_ms"),     BYTES("keep_days"),
-		BYTES("settled_ms"), BYTES("leftover_cents"),
-		BYTES("unlinked"),   BYTES("mode"),
-		BYTES("left"),       BYTES("balance"),
+		BYTES("HMGET"),         bytes_make(key, (size_t)n),
+		BYTES("state"),         BYTES("revision"),
+		BYTES("end_ms"),        BYTES("keep_days"),
+		BYTES("settled_ms"),    BYTES("leftover_cents"),
+		BYTES("unlinked"),      BYTES("mode"),
+		BYTES("left"),          BYTES("balance"),
+		BYTES("claimed_cents"), BYTES("total_cents"),
 	};
 
 	t->keeper.busy = true;

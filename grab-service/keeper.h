@@ -32,6 +32,8 @@ struct keeper_facts {
 	bool live;    /* and what is left of it */
 	int64_t left; /* packets */
 	int64_t balance_cents;
+	int64_t claimed_cents;
+	int64_t total_cents;
 };
 
 enum keeper_task {
