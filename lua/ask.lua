@@ -46,8 +46,9 @@ end
 
 local live = m[15] == 'live'
 if live then
-	-- A list is a stranger's.
-	left = left > 0 and 2 ^ 53 or left_of(m[16])
+	-- A list is a stranger's; closed, nothing comes of it any more.
+	local closed = state == 'CLOSED' or state == 'SETTLED'
+	left = left > 0 and not closed and 2 ^ 53 or left_of(m[16])
 end
 
 local total = tonumber(m[5] or 0)
