@@ -10,7 +10,7 @@ target_link_libraries(fault_tappers PRIVATE
 
 # The proxies, processes and faults, as a library so that parts can be tested.
 add_library(fault STATIC
-  fault/activities.c fault/child.c fault/faults.c fault/proxy.c
+  fault/activities.c fault/child.c fault/faults.c fault/foreign.c fault/proxy.c
   fault/proxy_pair.c fault/rounds.c fault/schedule.c fault/summary.c
   fault/watch.c fault/world.c fault/world_config.c)
 target_include_directories(fault PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
@@ -38,6 +38,7 @@ c_test(fault_check_plan unit
   SOURCES unit/test_fault_check_plan.c fault/check_lists.c lib/fault_tables.c
   LIBS fault_check_rules)
 c_test(fault_schedule unit SOURCES unit/test_fault_schedule.c LIBS fault)
+c_test(fault_activities unit SOURCES unit/test_fault_activities.c LIBS fault)
 c_test(fault_proxy component
   SOURCES component/test_fault_proxy.c lib/turns.c LIBS fault base)
 

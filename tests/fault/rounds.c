@@ -28,8 +28,9 @@ static const struct {
 	enum round_activity activity;
 } steps[] = {
 	{ 5, "preload", ACTIVITY_LATE },  { 10, "open", ACTIVITY_LATE },
-	{ 35, "pause", ACTIVITY_SOLD },   { 42, "resume", ACTIVITY_SOLD },
-	{ 50, "cancel", ACTIVITY_NEVER }, { 60, "rewind", ACTIVITY_LEFT },
+	{ 35, "pause", ACTIVITY_SOLD },   { 38, "topup 1", ACTIVITY_SOLD },
+	{ 42, "resume", ACTIVITY_SOLD },  { 50, "cancel", ACTIVITY_NEVER },
+	{ 55, "topup 2", ACTIVITY_SOLD }, { 60, "rewind", ACTIVITY_LEFT },
 	{ 75, "close", ACTIVITY_LEFT },
 };
 enum { STEPS = sizeof steps / sizeof steps[0] };
@@ -126,7 +127,8 @@ static size_t rain(struct rounds *r, const struct round *round,
 		if (next < STEPS && now >= retry &&
 		    now >= began + round->length_ms * steps[next].percent /
 					    100) {
-			if (activities_step(w, a, steps[next].activity,
+			if (!activities_has(a, steps[next].verb) ||
+			    activities_step(w, a, steps[next].activity,
 					    steps[next].verb)) {
 				next++;
 			} else {
@@ -169,7 +171,7 @@ static bool compare(struct rounds *r, const struct activities *a)
 	struct world *w = r->world;
 	struct child c = { 0 };
 	char program[PATH_BYTES], log[PATH_BYTES], name[32];
-	char config[PATH_BYTES], ledger[PATH_BYTES];
+	char config[PATH_BYTES], ledger[PATH_BYTES], lists[PATH_BYTES];
 	const char *args[] = { program,
 			       "--log",
 			       log,
@@ -179,6 +181,9 @@ static bool compare(struct rounds *r, const struct activities *a)
 			       ledger,
 			       "--wait",
 			       CHECK_WAIT_S,
+			       "--lists",
+			       a->adopted < ROUND_ACTIVITIES ? lists
+							     : "/dev/null",
 			       a->names[ACTIVITY_SOLD],
 			       a->names[ACTIVITY_LEFT],
 			       a->names[ACTIVITY_LATE],
@@ -190,6 +195,7 @@ static bool compare(struct rounds *r, const struct activities *a)
 	world_path(w, name, log);
 	world_path(w, "rainctl.ini", config);
 	world_path(w, "ledger.db", ledger);
+	world_path(w, "lists", lists);
 	code = world_run(w, &c, args, CHECK_MS);
 	printf("%s", child_text(&c));
 	summary_add_words(r->checked, child_text(&c));
@@ -217,7 +223,8 @@ static bool finish_steps(struct rounds *r, const struct activities *a,
 	for (; next < STEPS; next++) {
 		const char *const verbs[] = { steps[next].verb, NULL };
 
-		if (!activities_steps(r->world, a, steps[next].activity, verbs,
+		if (activities_has(a, verbs[0]) &&
+		    !activities_steps(r->world, a, steps[next].activity, verbs,
 				      PREPARE_MS)) {
 			return false;
 		}
@@ -241,7 +248,7 @@ bool rounds_play(struct rounds *r, const struct round *round)
 	struct activities a;
 	size_t next;
 
-	activities_plan(&a, r->played, r->rate, round->length_ms);
+	activities_plan(&a, r->seed, r->played, r->rate, round->length_ms);
 	if (!prepare(r, &a) || !start_tappers(r, &a)) {
 		return false;
 	}

@@ -6,7 +6,7 @@
  *   torture.c     options, the run, what it says at its end
  *   schedule.c    what will happen, from a seed (targets.h: to whom)
  *   rounds.c      one round: prepare, rain, heal, settle, compare
- *   activities.c  the operator
+ *   activities.c  the operator; foreign.c a console of somebody else
  *   faults.c      faults done and undone
  *   world.c       the processes, child.c how they run, proxy.c what is between
  *   watch.c       memory, open files, logs
