@@ -100,6 +100,7 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 		json_object_set_new(o, "packets",
 				    json_integer((json_int_t)p->packets));
 		json_object_set_new(o, "algorithm", output_text(p->algorithm));
+		json_object_set_new(o, "mode", output_text(p->mode));
 		if (p->n_tiers > 0) {
 			json_object_set_new(o, "tiers",
 					    tiers_json(p->n_tiers, p->tiers));
@@ -116,6 +117,12 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 		json_object_set_new(o, "keep_days", json_integer(p->keep_days));
 	}
 	json_object_set_new(o, "id_base", output_text(a->id_base));
+	if (p != NULL && bytes_eq(from_pb(p->mode), BYTES("live"))) {
+		json_object_set_new(o, "left",
+				    json_integer((json_int_t)a->left));
+		json_object_set_new(o, "balance",
+				    output_cents(a->balance_cents));
+	}
 	json_object_set_new(o, "loaded", json_integer((json_int_t)a->loaded));
 	json_object_set_new(o, "commitment", output_text(a->commitment));
 	json_object_set_new(o, "seed", output_text(a->seed));

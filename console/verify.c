@@ -133,9 +133,11 @@ void verify_summary(const struct verify *v, char out[VERIFY_SUMMARY])
 	} else if (v->cancelled) {
 		(void)snprintf(out, VERIFY_SUMMARY,
 			       "verify: proven: it was cancelled, %" PRIu64
-			       " of %" PRIu64 " packets are in Redis, none was "
-			       "claimed%s",
-			       v->unclaimed, count, heard);
+			       " of %" PRIu64 " packets %s, none was claimed%s",
+			       v->unclaimed, count,
+			       v->plan.rule.live ? "could be drawn"
+						 : "are in Redis",
+			       heard);
 	} else {
 		(void)snprintf(out, VERIFY_SUMMARY,
 			       "verify: all %" PRIu64 " packets proven%s: "

@@ -66,6 +66,8 @@ struct verify {
 	bool cancelled; /* never opened, maybe not all loaded */
 	bool settled;   /* before the credits were read: they are all there */
 	uint64_t final_claims;
+	uint64_t undrawn; /* of a live one: packets and money that are left */
+	int64_t undrawn_cents;
 	/* What became of the packets. */
 	bool lists_gone; /* Redis has given the lists up */
 	struct verify_list claims;

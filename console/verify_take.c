@@ -57,6 +57,8 @@ int verify_take_activity(struct verify *v, const Rain__Activity *a,
 	v->cancelled = a->state == RAIN__STATE__CANCELLED ||
 		       (v->settled && a->leftover_cents < 0);
 	v->final_claims = a->final_claims;
+	v->undrawn = a->left;
+	v->undrawn_cents = a->balance_cents;
 	return CTL_OK;
 }
 

@@ -3,7 +3,7 @@ foreach(name activity_json books forecast luckiest plan_file verify_topup wrap)
   c_test(${name} unit SOURCES unit/test_${name}.c LIBS console_core)
 endforeach()
 
-foreach(name verify verify_publish)
+foreach(name verify verify_live verify_publish)
   c_test(${name} unit SOURCES unit/test_${name}.c lib/verify_case.c LIBS console_core)
 endforeach()
 

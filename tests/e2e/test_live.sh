@@ -4,28 +4,12 @@
 . "$RAIN_SOURCE/tests/e2e/lib.sh"
 begin
 
-# refused TEXT COMMAND...: rainctl says no, with this in its sentence.
-refused() {
-	text=$1
-	shift
-	if ctl "$@" >"$dir/said" 2>&1; then
-		wrong "rainctl $* to be refused"
-	fi
-	grep -qF "$text" "$dir/said" || {
-		cat "$dir/said"
-		wrong "rainctl $* to say '$text'"
-	}
-}
 keys() {
 	redis EXISTS "rain:{$1}:packets"
 }
 # left ID: packets and cents that are still to be drawn.
 left() {
 	redis HMGET "rain:{$1}:meta" left balance | tr '\n' ' '
-}
-# proven ID SUMMARY
-proven() {
-	expect "what verify says of $1" "$(ctl verify "$1" || true)" "verify: $2"
 }
 
 say "what cannot be live"
@@ -144,6 +128,8 @@ for path, leftover, least, most in ((sys.argv[2], 0, 1, 800),
           f" {leftover} went back")
 PY
 proven crowd "all 300 packets proven: 300 claimed, 0 left"
+proven night "all 200 packets proven: $((200 - left)) claimed, $left left"
+expect "mode as shown" "$(field mode <"$dir/night.json")" live
 
 say "the lists have left Redis"
 opened short 30.00 3 'mode = live' 'keep_days = 0'
@@ -164,4 +150,5 @@ ctl activity preload never
 ctl activity cancel never
 wait_state never SETTLED 30
 books never
+proven never "proven: it was cancelled, 3 of 3 packets could be drawn, none was claimed"
 passed

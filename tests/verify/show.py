@@ -64,7 +64,8 @@ def plan_of(show):
         "start_ms": ms_of(show["start"]), "end_ms": ms_of(show["end"]),
         "ack": show["ack"], "keep_days": int(show["keep_days"]),
         "tiers": tiers_shown(show),
-        "release_ms": int(show.get("release_ms", 0))}
+        "release_ms": int(show.get("release_ms", 0)),
+        "mode": show.get("mode", "list")}
 
 
 def tiers_shown(show):
