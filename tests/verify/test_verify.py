@@ -340,7 +340,7 @@ class Run(unittest.TestCase):
                 "algorithm": "uniform", "keep_days": 8,
                 "start": "1970-01-01T00:00:00.001Z",
                 "end": "2027-01-01T00:01:00.002Z",
-                "release_ms": 1}.items():
+                "release_ms": 1, "mode": "live"}.items():
             with self.subTest(name):
                 self.write_show({name: value})
                 self.assertIn("the commitment in activity show",
