@@ -16,7 +16,7 @@ c_test(grab_live integration
 c_test(grab_lost integration
   SOURCES integration/test_grab_lost.c lib/cut_proxy.c ${grab_rig}
   LIBS grab_core)
-foreach(name relay_publish relay_away relay_keeper relay_topup fence_restart)
+foreach(name relay_publish relay_away relay_keeper relay_live relay_topup fence_restart)
   c_test(${name} integration
     SOURCES integration/test_${name}.c lib/kafka_read.c ${grab_rig}
     LIBS grab_core)
