@@ -3,6 +3,7 @@
 -- state, writes, adds one to the revision and pushes the event, or does
 -- nothing at all.
 --#include common.lua
+--#include money.lua
 --#include change.lua
 --#include event.lua
 

@@ -16,7 +16,7 @@ end
 local m = try('HMGET', META, 'schema', 'state', 'revision', 'incarnation',
 	'packets', 'start_ms', 'end_ms', 'tranche_ends', 'unlinked',
 	'final_claims', 'settled_ms', 'cancelled_ms', 'release_ms',
-	'opened_ms', 'mode', 'left')
+	'opened_ms', 'mode')
 if m.err then
 	return { refusal(m.err), now, 0, '', 0, 0, 0, 0 }
 end
@@ -48,7 +48,8 @@ local live = m[15] == 'live'
 if live then
 	-- A list is a stranger's; closed, nothing comes of it any more.
 	local closed = state == 'CLOSED' or state == 'SETTLED'
-	left = left > 0 and not closed and 2 ^ 53 or left_of(m[16])
+	left = left > 0 and not closed and 2 ^ 53 or
+		left_of(call('HGET', META, 'left'))
 end
 
 local total = tonumber(m[5] or 0)

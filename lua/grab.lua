@@ -42,6 +42,7 @@ end
 -- The packets, if they are not in the list, and what is left after them.
 local popped, balance, claimed = nil, nil, nil
 if live and #winners > 0 then
+--#include money.lua
 --#include live.lua
 end
 

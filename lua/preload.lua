@@ -2,6 +2,7 @@
 -- Push a chunk of the plan: README.md has the arguments and the reply. The
 -- offset makes a chunk that is sent twice harmless.
 --#include common.lua
+--#include money.lua
 --#include change.lua
 
 local offset, n = tonumber(ARGV[1]), #ARGV - 1

@@ -1,6 +1,7 @@
 #!lua flags=no-writes
 -- What the relay publishes next: README.md has the arguments and the reply.
 --#include common.lua
+--#include money.lua
 --#include change.lua
 
 local code = sound(true)

@@ -3,6 +3,7 @@
 -- announced first, which funds it; then its packets come in chunks, each in
 -- the list and in meta at once.
 --#include common.lua
+--#include money.lua
 --#include change.lua
 --#include event.lua
 
