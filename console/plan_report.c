@@ -249,18 +249,11 @@ static void print_figures(const struct plan_forecast *p)
 }
 
 /* No shuffle hides how the shares come about, one after the other. */
-static void print_live(const struct allocate_rule *r)
+static void print_live(void)
 {
-	int64_t mean = r->total_cents / (int64_t)r->count;
-
 	printf("  %-20snot shuffled: the later the place, the wider its "
 	       "amount spreads\n",
 	       "mode live");
-	if (r->max_cents != 0 && r->max_cents < 2 * mean - r->min_cents) {
-		printf("  %-20sa max below twice the mean: the first places "
-		       "get less, the last ones more\n",
-		       "");
-	}
 }
 
 static void print_best(const struct forecast *f)
@@ -382,7 +375,7 @@ void plan_report(const struct ctl *ctl, const struct plan_forecast *p)
 		print_best(&p->forecast);
 	}
 	if (p->plan.rule.live) {
-		print_live(&p->plan.rule);
+		print_live();
 	}
 	if (p->audience > 0) {
 		print_audience(p);

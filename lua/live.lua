@@ -36,14 +36,17 @@
 		if others == 0 then
 			return cents
 		end
-		local lo = min
-		local hi = math.min(max, cents - others * min)
+		local mean, lo = math.floor(cents / packets), min
 		if max <= math.floor(cents / others) then
 			lo = math.max(min, cents - others * max)
 		end
-		hi = math.max(lo,
-			math.min(hi, 2 * math.floor(cents / packets) - min))
-		return lo + scaled(from + 12 * (place - first), hi - lo + 1)
+		local half = math.min(mean - lo,
+			math.min(max, cents - others * min) - mean)
+		if half <= 0 then
+			return math.max(lo, mean)
+		end
+		return mean - half + scaled(from + 12 * (place - first),
+			2 * half + 1)
 	end
 
 	local high, low = string.match(p[6] or '', '^(%d+)(%d%d%d%d%d%d%d%d%d)$')

@@ -33,23 +33,36 @@ static int64_t draw(struct numbers *n, struct range r)
 	return r.lo + (int64_t)numbers_below(n, (uint64_t)(r.hi - r.lo) + 1);
 }
 
-static struct range double_mean(struct range r, int64_t mean, int64_t min)
+static int64_t double_mean(struct numbers *n, struct range r, int64_t mean,
+			   int64_t min)
 {
 	r.hi = smaller(r.hi, 2 * mean - min);
 	if (r.hi < r.lo) {
 		r.hi = r.lo;
 	}
-	return r;
+	return draw(n, r);
+}
+
+/* How far from the mean a share may be, below as above. */
+static int64_t half_of(struct range r, int64_t mean)
+{
+	return smaller(mean - r.lo, r.hi - mean);
+}
+
+/* Where that is nothing. */
+static int64_t nearest(struct range r, int64_t mean)
+{
+	return r.lo > mean ? r.lo : mean;
 }
 
 /* As far below the mean as above it: four uniform parts of that range. */
 static int64_t normal(struct numbers *n, struct range r, int64_t mean)
 {
-	int64_t half = smaller(mean - r.lo, r.hi - mean);
+	int64_t half = half_of(r, mean);
 	int64_t share;
 
 	if (half <= 0) {
-		return r.lo > mean ? r.lo : mean;
+		return nearest(r, mean);
 	}
 	share = mean - half;
 	for (int64_t j = 0; j < 4; j++) {
@@ -78,33 +91,47 @@ static void in_turn(struct numbers *n, const struct allocate_rule *rule,
 			amounts[i] = normal(n, r, rest / left);
 			break;
 		default:
-			amounts[i] = draw(n, double_mean(r, rest / left, min));
+			amounts[i] = double_mean(n, r, rest / left, min);
 			break;
 		}
 		rest -= amounts[i];
 	}
 }
 
-/* As lua/grab.lua does, place after place. */
+/* As far below the mean as above it, so that no place has a better one: what a
+ * list gets from the shuffle. */
+static int64_t live_share(const uint8_t place[NUMBERS_DRAW], struct range r,
+			  int64_t mean)
+{
+	int64_t half = half_of(r, mean);
+
+	if (half <= 0) {
+		return nearest(r, mean);
+	}
+	return mean - half +
+	       (int64_t)numbers_scaled(place, 2 * (uint64_t)half + 1);
+}
+
+/* What lua/live.lua does, place after place. */
 static void live(const uint8_t seed[ALLOCATE_SEED],
 		 const struct allocate_rule *rule, int64_t max,
 		 int64_t *amounts)
 {
-	uint8_t draws[64][NUMBERS_DRAW];
-	int64_t min = rule->min_cents;
+	enum { AT_ONCE = 1024 };
+	uint8_t draws[AT_ONCE][NUMBERS_DRAW];
 	int64_t rest = rule->total_cents;
 
 	for (uint64_t i = 0; i < rule->count; i++) {
 		int64_t left = (int64_t)(rule->count - i);
-		struct range r = double_mean(range_of(rest, left, min, max),
-					     rest / left, min);
 
-		if (i % 64 == 0) {
-			numbers_draws(seed, i, 64, draws[0]);
+		if (i % AT_ONCE == 0) {
+			numbers_draws(seed, i, (size_t)smaller(left, AT_ONCE),
+				      draws[0]);
 		}
-		amounts[i] = r.lo + (int64_t)numbers_scaled(
-					    draws[i % 64],
-					    (uint64_t)(r.hi - r.lo) + 1);
+		amounts[i] =
+			live_share(draws[i % AT_ONCE],
+				   range_of(rest, left, rule->min_cents, max),
+				   rest / left);
 		rest -= amounts[i];
 	}
 }

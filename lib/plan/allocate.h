@@ -4,7 +4,7 @@
  * docs/fairness.md describes each algorithm to the byte, with test vectors.
  *
  * An algorithm draws from the numbers of the seed (numbers.h), in order, and
- * after it (unless the rule is live) the same numbers shuffle: for i = count - 1, ..., 1 share i and
+ * after it the same numbers shuffle: for i = count - 1, ..., 1 share i and
  * share below(i + 1) change places. The shares in this order are packets
  * 1, 2, ... of the plan, so no place is better than another.
  *

@@ -9,9 +9,9 @@
  *
  * in this order; then tiers, if the algorithm is that: each as cents, x,
  * packets, a comma between two; then release_ms, if it is not 0; then mode, if
- * it is live. Numbers are decimal without superfluous zeros. No value has a control character, so no
- * two plans have the same text. The commitment is SHA-256 over the 32 bytes of
- * the seed and then this text, in lower-case hex.
+ * it is live. Numbers are decimal without superfluous zeros. No value has a
+ * control character, so no two plans have the same text. The commitment is
+ * SHA-256 over the 32 bytes of the seed and then this text, in lower-case hex.
  */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H

@@ -33,10 +33,11 @@ bool tranche_make(struct bytes activity_id, uint32_t number,
 			       "adopted");
 		return false;
 	}
-	if (bytes_eq(from_pb(message->mode), BYTES("live"))) {
+	if (message->mode.len != 0 &&
+	    !bytes_eq(from_pb(message->mode), BYTES("list"))) {
 		(void)snprintf(why, PLAN_WHY,
-			       "a tranche is a list of packets: mode live is "
-			       "for a whole activity");
+			       "a tranche is a list of packets: another mode "
+			       "is for a whole activity");
 		return false;
 	}
 	if (message->n_tiers > ALLOCATE_TIERS_MAX) {

@@ -101,9 +101,12 @@ static bool drawn(const struct allocate_rule *rule,
 		wide left = (wide)(rule->count - i);
 		wide lo = larger(min, rest - (left - 1) * max);
 		wide hi = smaller(max, rest - (left - 1) * min);
-		wide h = larger(lo, smaller(hi, 2 * (rest / left) - min));
+		wide mean = rest / left;
+		wide d = larger(0, smaller(mean - lo, hi - mean));
+		wide share = d > 0 ? mean - d + scaled(draws[i], 2 * d + 1)
+				   : larger(lo, mean);
 
-		if (shares[i] != lo + scaled(draws[i], h - lo + 1)) {
+		if (shares[i] != share) {
 			return false;
 		}
 		rest -= shares[i];

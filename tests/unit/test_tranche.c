@@ -135,7 +135,7 @@ Test(tranche, what_cannot_be_kept_is_refused)
 	p = plan();
 	p.mode = to_pb_str("live");
 	refused(2, &p,
-		"a tranche is a list of packets: mode live is for a "
+		"a tranche is a list of packets: another mode is for a "
 		"whole activity");
 	p.mode = to_pb_str("list");
 	cr_assert(tranche_make(BYTES("friday"), 2, &p, &t, why), "%s", why);

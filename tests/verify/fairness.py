@@ -112,6 +112,12 @@ def normal(below, mean, lo, hi, least):
     return mean - d + sum(below((2 * d + i) // 4 + 1) for i in range(4))
 
 
+def live(scaled, mean, lo, hi, least):
+    d = min(mean - lo, hi - mean)
+    drawn = scaled(2 * max(d, 0) + 1)  # each place has a draw of its own
+    return max(lo, mean) if d <= 0 else mean - d + drawn
+
+
 ONE_BY_ONE = {"double_mean": double_mean, "uniform": uniform,
               "normal": normal}
 
@@ -170,7 +176,7 @@ def split(seed, algorithm, total, count, least, most, tiers):
         return None
     if mode == "live":
         return None if algorithm != "double_mean" else one_by_one(
-            double_mean, scaled_of(seed), total, count, least, most)
+            live, scaled_of(seed), total, count, least, most)
     below = below_of(seed)
     if algorithm in ONE_BY_ONE:
         shares = one_by_one(ONE_BY_ONE[algorithm], below, total, count, least,
