@@ -126,6 +126,29 @@ Test(relay_live, other_bounds_make_other_amounts)
 	goes_on();
 }
 
+/* Mixed as docs/fairness.md says, by the service that draws and by the relay
+ * that compares. */
+Test(relay_live, entropy_makes_other_amounts)
+{
+	static const int mixed[PACKETS] = { 754, 205, 684, 215, 331, 176,
+					    155, 217, 953, 294, 160, 856 };
+
+	redis_server_ask(&rig.redis, "HSET rain:{a}:meta entropy "
+				     "00112233445566778899aabbccddeeff");
+	rig_service(&rig, 0, true, NULL);
+	for (int i = 0; i < PACKETS; i++) {
+		char user[16];
+
+		(void)snprintf(user, sizeof user, "w%d", i);
+		rig_grab(&rig, 0, "a", user, &got);
+		cr_assert_eq(got.status, RAIN__STATUS__WON);
+		cr_assert_eq(got.amount_cents, mixed[i], "%d: %d", i,
+			     (int)got.amount_cents);
+	}
+	rig_until_relay(&rig, "a", "claims", "12");
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "state"), "OPEN");
+}
+
 static void little_room(struct grab_options *o)
 {
 	o->plan_packets = PACKETS - 1;
