@@ -17,14 +17,17 @@
 	end
 
 	-- floor(draw * bound / 2^96), the draw's bytes big-endian, by 24 bits.
+	local byte, floor = string.byte, math.floor
 	local function scaled(at, bound)
-		local above, below = math.floor(bound / 2 ^ 24), bound % 2 ^ 24
+		local below = bound % 2 ^ 24
+		local above = (bound - below) / 2 ^ 24
 		local carry = 0
 		for i = at + 9, at, -3 do
-			local a, b, c = string.byte(draws, i, i + 2)
+			local a, b, c = byte(draws, i, i + 2)
 			local limb = a * 65536 + b * 256 + c
-			carry = limb * above + math.floor(carry / 2 ^ 24) +
-				math.floor((limb * below + carry % 2 ^ 24) / 2 ^ 24)
+			local low = carry % 2 ^ 24
+			carry = limb * above + (carry - low) / 2 ^ 24 +
+				floor((limb * below + low) / 2 ^ 24)
 		end
 		return carry
 	end
@@ -36,8 +39,8 @@
 		if others == 0 then
 			return cents
 		end
-		local mean, lo = math.floor(cents / packets), min
-		if max <= math.floor(cents / others) then
+		local mean, lo = floor(cents / packets), min
+		if max <= floor(cents / others) then
 			lo = math.max(min, cents - others * max)
 		end
 		local half = math.min(mean - lo,
@@ -50,10 +53,11 @@
 	end
 
 	local high, low = string.match(p[6] or '', '^(%d+)(%d%d%d%d%d%d%d%d%d)$')
-	local function id_of(place)
-		local n = low + place - 1
-		return string.format('%.0f%09.0f', high + math.floor(n / 1e9),
-			n % 1e9)
+	local function packet(place, cents)
+		local n, part = low + place - 1, cents % 100
+		return string.format('{"redPacketId":"%.0f%09.0f",' ..
+			'"amount":"%.0f.%02.0f"}', high + floor(n / 1e9), n % 1e9,
+			(cents - part) / 100, part)
 	end
 
 	if wrong then
@@ -66,11 +70,8 @@
 		balance, popped = tonumber(p[1]), {}
 		for k = 1, #winners do
 			local cents = share(made + k, left - k + 1, balance)
-			local text = string.format('%03.0f', cents)
 			balance = balance - cents
-			popped[k] = '{"redPacketId":"' .. id_of(made + k) ..
-				'","amount":"' .. string.sub(text, 1, -3) .. '.' ..
-				string.sub(text, -2) .. '"}'
+			popped[k] = packet(made + k, cents)
 		end
 		claimed = p[3] - balance
 	end
