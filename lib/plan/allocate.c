@@ -113,23 +113,16 @@ static int64_t live_share(const uint8_t place[NUMBERS_DRAW], struct range r,
 }
 
 /* What lua/live.lua does, place after place. */
-static void live(const uint8_t seed[ALLOCATE_SEED],
-		 const struct allocate_rule *rule, int64_t max,
-		 int64_t *amounts)
+static void live(struct numbers *n, const struct allocate_rule *rule,
+		 int64_t max, int64_t *amounts)
 {
-	enum { AT_ONCE = 1024 };
-	uint8_t draws[AT_ONCE][NUMBERS_DRAW];
 	int64_t rest = rule->total_cents;
 
 	for (uint64_t i = 0; i < rule->count; i++) {
 		int64_t left = (int64_t)(rule->count - i);
 
-		if (i % AT_ONCE == 0) {
-			numbers_draws(seed, i, (size_t)smaller(left, AT_ONCE),
-				      draws[0]);
-		}
 		amounts[i] =
-			live_share(draws[i % AT_ONCE],
+			live_share(numbers_draw(n),
 				   range_of(rest, left, rule->min_cents, max),
 				   rest / left);
 		rest -= amounts[i];
@@ -180,6 +173,27 @@ static void prove(const struct allocate_rule *rule, int64_t max,
 	check(rest == 0);
 }
 
+/* All at once, for a list. */
+static void split(struct numbers *n, const struct allocate_rule *rule,
+		  int64_t max, int64_t *amounts)
+{
+	switch (rule->algorithm) {
+	case ALLOCATE_LINE_CUT:
+		allocate_line_cut(n, rule, max, amounts);
+		break;
+	case ALLOCATE_EQUAL:
+		equal(rule, amounts);
+		break;
+	case ALLOCATE_TIERS:
+		tiers(rule, amounts);
+		break;
+	default:
+		in_turn(n, rule, max, amounts);
+		break;
+	}
+	shuffle(n, rule->count, amounts);
+}
+
 void allocate(const uint8_t seed[ALLOCATE_SEED],
 	      const struct allocate_rule *rule, int64_t *amounts)
 {
@@ -190,27 +204,12 @@ void allocate(const uint8_t seed[ALLOCATE_SEED],
 
 	check(rule->algorithm != ALLOCATE_ADOPTED);
 	check(allocate_possible(rule, why));
-	if (rule->live) {
-		live(seed, rule, max, amounts);
-		prove(rule, max, amounts);
-		return;
-	}
 	numbers_init(&n, seed);
-	switch (rule->algorithm) {
-	case ALLOCATE_LINE_CUT:
-		allocate_line_cut(&n, rule, max, amounts);
-		break;
-	case ALLOCATE_EQUAL:
-		equal(rule, amounts);
-		break;
-	case ALLOCATE_TIERS:
-		tiers(rule, amounts);
-		break;
-	default:
-		in_turn(&n, rule, max, amounts);
-		break;
+	if (rule->live) {
+		live(&n, rule, max, amounts);
+	} else {
+		split(&n, rule, max, amounts);
 	}
-	shuffle(&n, rule->count, amounts);
 	numbers_close(&n);
 	prove(rule, max, amounts);
 }

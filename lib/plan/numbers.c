@@ -6,36 +6,27 @@
 
 #include "base/check.h"
 
-/* The keystream from a block on. */
-static EVP_CIPHER_CTX *open_at(const uint8_t seed[NUMBERS_SEED], uint32_t block)
+/* From a block on. */
+static void init_at(struct numbers *n, const uint8_t seed[NUMBERS_SEED],
+		    uint32_t block)
 {
 	uint8_t counter_and_nonce[16] = { 0 };
-	EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();
 	int ok;
 
-	check(cipher != NULL);
+	n->cipher = EVP_CIPHER_CTX_new();
+	check(n->cipher != NULL);
 	for (size_t i = 0; i < sizeof(block); i++) {
 		counter_and_nonce[i] = (uint8_t)(block >> (8 * i));
 	}
-	ok = EVP_EncryptInit_ex(cipher, EVP_chacha20(), NULL, seed,
+	ok = EVP_EncryptInit_ex(n->cipher, EVP_chacha20(), NULL, seed,
 				counter_and_nonce);
 	check(ok == 1);
-	return cipher;
-}
-
-static void read_stream(EVP_CIPHER_CTX *cipher, uint8_t out[NUMBERS_BYTES])
-{
-	static const uint8_t zeros[NUMBERS_BYTES];
-	int written = 0;
-	int ok = EVP_EncryptUpdate(cipher, out, &written, zeros, NUMBERS_BYTES);
-
-	check(ok == 1 && written == NUMBERS_BYTES);
+	n->used = NUMBERS_BYTES;
 }
 
 void numbers_init(struct numbers *n, const uint8_t seed[NUMBERS_SEED])
 {
-	n->cipher = open_at(seed, 0);
-	n->used = NUMBERS_BYTES;
+	init_at(n, seed, 0);
 }
 
 void numbers_close(struct numbers *n)
@@ -43,18 +34,31 @@ void numbers_close(struct numbers *n)
 	EVP_CIPHER_CTX_free(n->cipher);
 }
 
-static uint64_t next(struct numbers *n)
+/* The next so many bytes of the keystream, which they divide. */
+static const uint8_t *take(struct numbers *n, size_t size)
 {
-	uint64_t x = 0;
+	static const uint8_t zeros[NUMBERS_BYTES];
 
 	if (n->used == NUMBERS_BYTES) {
-		read_stream(n->cipher, n->bytes);
+		int written = 0;
+		int ok = EVP_EncryptUpdate(n->cipher, n->bytes, &written, zeros,
+					   NUMBERS_BYTES);
+
+		check(ok == 1 && written == NUMBERS_BYTES);
 		n->used = 0;
 	}
+	n->used += size;
+	return n->bytes + n->used - size;
+}
+
+static uint64_t next(struct numbers *n)
+{
+	const uint8_t *bytes = take(n, sizeof(uint64_t));
+	uint64_t x = 0;
+
 	for (size_t i = 0; i < sizeof(x); i++) {
-		x |= (uint64_t)n->bytes[n->used + i] << (8 * i);
+		x |= (uint64_t)bytes[i] << (8 * i);
 	}
-	n->used += sizeof(x);
 	return x;
 }
 
@@ -73,23 +77,22 @@ uint64_t numbers_below(struct numbers *n, uint64_t bound)
 	return x % bound;
 }
 
+const uint8_t *numbers_draw(struct numbers *n)
+{
+	return take(n, NUMBERS_BLOCK);
+}
+
 void numbers_draws(const uint8_t seed[NUMBERS_SEED], uint64_t first,
 		   size_t count, uint8_t *out)
 {
-	enum { PER_READ = NUMBERS_BYTES / NUMBERS_BLOCK };
-	uint8_t bytes[NUMBERS_BYTES];
-	EVP_CIPHER_CTX *cipher;
+	struct numbers n;
 
 	check(first + count < UINT32_MAX);
-	cipher = open_at(seed, (uint32_t)first);
+	init_at(&n, seed, (uint32_t)first);
 	for (size_t i = 0; i < count; i++) {
-		if (i % PER_READ == 0) {
-			read_stream(cipher, bytes);
-		}
-		memcpy(out + i * NUMBERS_DRAW,
-		       bytes + i % PER_READ * NUMBERS_BLOCK, NUMBERS_DRAW);
+		memcpy(out + i * NUMBERS_DRAW, numbers_draw(&n), NUMBERS_DRAW);
 	}
-	EVP_CIPHER_CTX_free(cipher);
+	numbers_close(&n);
 }
 
 uint64_t numbers_scaled(const uint8_t draw[NUMBERS_DRAW], uint64_t bound)

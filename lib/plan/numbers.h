@@ -30,9 +30,13 @@ void numbers_close(struct numbers *n);
  * one after the other until x >= 2^64 mod bound, and x mod bound it is. */
 uint64_t numbers_below(struct numbers *n, uint64_t bound);
 
-/** Another reading of the same keystream, for numbers that are needed out of
- * order: draw i (from 0) is the first NUMBERS_DRAW bytes of its block i of 64
- * bytes. Write count of them from first on; first + count is below 2^32. */
+/** Another reading of the same keystream: draw i (from 0) is the first
+ * NUMBERS_DRAW bytes of its block i of 64 bytes. The next one; valid until the
+ * next call. Not after numbers_below(). */
+const uint8_t *numbers_draw(struct numbers *n);
+
+/** Draws that are needed out of order: write count of them from first on, first
+ * + count below 2^32. */
 void numbers_draws(const uint8_t seed[NUMBERS_SEED], uint64_t first,
 		   size_t count, uint8_t *out);
 
