@@ -21,8 +21,8 @@ target_link_libraries(fault_torture PRIVATE fault build_flags)
 
 # The rules of the checker, which read nothing, and what fills their tables.
 add_library(fault_check_rules STATIC
-  fault/check.c fault/check_answers.c fault/check_events.c fault/check_money.c
-  fault/check_persons.c fault/check_plan.c)
+  fault/check.c fault/check_answers.c fault/check_events.c fault/check_live.c
+  fault/check_money.c fault/check_persons.c fault/check_plan.c)
 target_include_directories(fault_check_rules PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(fault_check_rules PUBLIC console_core PRIVATE build_flags)
 add_executable(fault_check
@@ -30,7 +30,7 @@ add_executable(fault_check
   fault/check_redis.c fault/check_topics.c)
 target_link_libraries(fault_check PRIVATE
   fault_check_rules grab_core PkgConfig::sqlite3 PkgConfig::hiredis build_flags)
-foreach(name fault_check fault_check_books)
+foreach(name fault_check fault_check_books fault_check_live)
   c_test(${name} unit SOURCES unit/test_${name}.c lib/fault_tables.c
          LIBS fault_check_rules)
 endforeach()

@@ -181,6 +181,7 @@ void check_judge(struct check *c)
 			check_judge_persons(c, a);
 			check_judge_events(c, a);
 			check_judge_plan(c, a);
+			check_judge_live(c, a);
 			check_judge_money(c, a);
 		} else if (!a->known) {
 			check_judge_persons(c, a); /* nobody has a packet */

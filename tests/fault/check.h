@@ -5,6 +5,7 @@
  *
  *   check_main.c      the program     check_log.c       the apps' log
  *   check_lists.c     adopted lists   check_plan.c      rules of the packets
+ *                                     check_live.c      rules of what is drawn
  *   check.c           the tables      check_answers.c   rules of each answer
  *   check_redis.c     reads Redis     check_persons.c   rules of each user
  *   check_topics.c    reads Kafka     check_events.c    rules of the states
@@ -102,6 +103,11 @@ struct check_tranche {
 	char commitment[PLAN_COMMITMENT];
 };
 
+/* What meta says of an activity without a list; -1: nothing, or no number. */
+struct check_live {
+	int64_t left, balance_cents, claimed_cents;
+};
+
 struct check_activity {
 	char id[ID_MAX + 1];
 	bool wanted; /* to be judged: named on the command line */
@@ -116,6 +122,9 @@ struct check_activity {
 	int64_t leftover_cents;    /* -1 until counted */
 	int64_t last_claim_ms;     /* of all claims */
 	bool adopted;              /* its list was made by somebody else */
+	bool live;                 /* packets are drawn, there is no list */
+	bool planned_live;         /* so said the command line */
+	struct check_live drawn;   /* if it is live */
 	struct check_packet *plan; /* all packets; owned, NULL: not known */
 	uint64_t plan_count;
 	struct check_tranche tranches[TRANCHES_MAX];
@@ -200,6 +209,14 @@ void check_enter_event(struct check_activity *a, enum check_place place,
 		       const struct check_event *event);
 void check_enter_account(struct check *c, const struct check_account *account);
 
+/** The next tranche, and its packets: those that the seed makes; of an adopted
+ * list no seed does. */
+void check_enter_tranche(struct check_activity *a,
+			 const uint8_t seed[ALLOCATE_SEED],
+			 const struct allocate_rule *rule, uint64_t id_base);
+/** What is left of a live activity, as its meta says. */
+void check_enter_drawn(struct check_activity *a,
+		       const struct check_live *drawn);
 /** The packet that follows on those that were entered: of the plan, and of what
  * is left in Redis. */
 void check_enter_plan(struct check_activity *a, struct bytes packet,
@@ -225,6 +242,7 @@ void check_judge_asks(struct check *c);
 void check_judge_persons(struct check *c, struct check_activity *a);
 void check_judge_events(struct check *c, struct check_activity *a);
 void check_judge_plan(struct check *c, const struct check_activity *a);
+void check_judge_live(struct check *c, const struct check_activity *a);
 void check_judge_money(struct check *c, struct check_activity *a);
 void check_judge_accounts(struct check *c);
 

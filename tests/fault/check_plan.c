@@ -37,6 +37,29 @@ void check_enter_left(struct check_activity *a, struct bytes packet,
 	a->books.left.cents += cents;
 }
 
+void check_enter_tranche(struct check_activity *a,
+			 const uint8_t seed[ALLOCATE_SEED],
+			 const struct allocate_rule *rule, uint64_t id_base)
+{
+	int64_t *amounts;
+	char id[32];
+
+	a->tranches[a->tranche_count++] =
+		(struct check_tranche){ .packets = rule->count,
+					.loaded = rule->count,
+					.cents = rule->total_cents };
+	if (a->adopted) {
+		return;
+	}
+	amounts = xcalloc(rule->count, sizeof *amounts);
+	allocate(seed, rule, amounts);
+	for (uint64_t i = 0; i < rule->count; i++) {
+		snprintf(id, sizeof id, "%" PRIu64, id_base + i);
+		check_enter_plan(a, bytes_str(id), amounts[i]);
+	}
+	free(amounts);
+}
+
 void check_event_tranche(struct check_event *e, uint32_t tranche,
 			 uint64_t packets, int64_t cents,
 			 struct bytes commitment)
@@ -116,10 +139,23 @@ static bool sold_out_between(const struct check_activity *a, int64_t from_ms,
 	return false;
 }
 
+/* That of a live one is what its services went by: that they were told so
+ * excuses nothing. */
+static uint64_t left_of(const struct check_activity *a)
+{
+	uint64_t made = a->books.sums[BOOK_REDIS].count;
+
+	if (!a->live) {
+		return a->books.left.count;
+	}
+	return a->plan_count > made ? a->plan_count - made : 0;
+}
+
 bool check_sold_out(const struct check_activity *a, int64_t asked_ms,
 		    int64_t answered_ms, char why[CHECK_WHAT_MAX])
 {
 	int64_t to_ms = answered_ms + CHECK_CLOCK_MS;
+	uint64_t left = left_of(a);
 
 	why[0] = '\0';
 	if (a->tranche_count > 1) {
@@ -132,9 +168,9 @@ bool check_sold_out(const struct check_activity *a, int64_t asked_ms,
 		/* Then it is for ever: no claim follows, nothing is left. */
 		snprintf(why, CHECK_WHAT_MAX, "there was a claim at %" PRId64,
 			 a->last_claim_ms);
-	} else if (a->books.left.count > 0) {
+	} else if (left > 0) {
 		snprintf(why, CHECK_WHAT_MAX, "%" PRIu64 " packets are left",
-			 a->books.left.count);
+			 left);
 	}
 	return why[0] == '\0';
 }

@@ -203,30 +203,6 @@ static bool read_users(struct reader *r)
 	return true;
 }
 
-/* The packets that its seed makes; of an adopted list no seed does. */
-static void take_tranche(struct check_activity *a,
-			 const uint8_t seed[ALLOCATE_SEED],
-			 const struct allocate_rule *rule, uint64_t id_base)
-{
-	int64_t *amounts;
-	char id[32];
-
-	a->tranches[a->tranche_count++] =
-		(struct check_tranche){ .packets = rule->count,
-					.loaded = rule->count,
-					.cents = rule->total_cents };
-	if (a->adopted) {
-		return;
-	}
-	amounts = xcalloc(rule->count, sizeof *amounts);
-	allocate(seed, rule, amounts);
-	for (uint64_t i = 0; i < rule->count; i++) {
-		snprintf(id, sizeof id, "%" PRIu64, id_base + i);
-		check_enter_plan(a, bytes_str(id), amounts[i]);
-	}
-	free(amounts);
-}
-
 static void take_view(struct check_activity *a, const struct activity_view *v)
 {
 	a->known = v->known;
@@ -238,21 +214,43 @@ static void take_view(struct check_activity *a, const struct activity_view *v)
 	a->leftover_cents = v->leftover_cents;
 	a->lists_gone = v->unlinked;
 	a->adopted = plan_is_adopted(&v->plan);
+	a->live = v->plan.rule.live;
 	a->books.plan_cents = view_cents(v);
 	a->books.plan_packets = view_packets(v);
 	a->books.topped_up = v->topup_count > 0;
 	a->books.unloaded_cents = v->unloaded_cents;
-	take_tranche(a, v->mixed, &v->plan.rule, v->id_base);
+	check_enter_tranche(a, v->mixed, &v->plan.rule, v->id_base);
 	snprintf(a->tranches[0].commitment, PLAN_COMMITMENT, "%s",
 		 v->commitment);
 	for (size_t i = 0; i < v->topup_count; i++) {
 		const struct view_topup *t = &v->topups[i];
 
-		take_tranche(a, t->seed, &t->tranche.rule, t->id_base);
+		check_enter_tranche(a, t->seed, &t->tranche.rule, t->id_base);
 		snprintf(a->tranches[i + 1].commitment, PLAN_COMMITMENT, "%s",
 			 t->commitment);
 		a->tranches[i + 1].loaded = t->loaded;
 	}
+}
+
+static int64_t number_of(const redisReply *meta, const char *name)
+{
+	uint64_t n;
+
+	return bytes_to_u64(view_field(meta, name), AMOUNT_MAX_CENTS, &n)
+		       ? (int64_t)n
+		       : -1;
+}
+
+/* Of these three the view knows no difference between none and 0. */
+static void take_drawn(struct check_activity *a, const redisReply *meta)
+{
+	const struct check_live drawn = {
+		.left = number_of(meta, "left"),
+		.balance_cents = number_of(meta, "balance"),
+		.claimed_cents = number_of(meta, "claimed_cents"),
+	};
+
+	check_enter_drawn(a, &drawn);
 }
 
 static bool read_meta(struct reader *r)
@@ -265,7 +263,6 @@ static bool read_meta(struct reader *r)
 		return false;
 	}
 	view_parse(reply, &view);
-	freeReplyObject(reply);
 	if (view.problem[0] != '\0') {
 		check_violation(r->check, "%s: %s", r->activity->id,
 				view.problem);
@@ -285,7 +282,11 @@ static bool read_meta(struct reader *r)
 		}
 		snprintf(r->list, sizeof r->list, "%s", view.list);
 		take_view(r->activity, &view);
+		if (view.plan.rule.live) {
+			take_drawn(r->activity, reply);
+		}
 	}
+	freeReplyObject(reply);
 	return true;
 }
 
