@@ -16,6 +16,21 @@ enum {
 	WORDS_MAX = 8, /* of a command, with its NULL */
 };
 
+/* What is adopted or topped up is a list. */
+static void choose_live(struct activities *a, uint64_t turn, uint64_t *rng)
+{
+	bool first = seeded_next(rng) % 2 == 0;
+
+	if (turn % 2 == 1) {
+		a->live[first ? ACTIVITY_LEFT : ACTIVITY_LATE] = true;
+	} else {
+		a->live[ACTIVITY_LEFT] = first && a->adopted != ACTIVITY_LEFT;
+		a->live[ACTIVITY_LATE] = first && a->adopted != ACTIVITY_LATE;
+	}
+	a->live[ACTIVITY_SOLD] = turn % 4 == 3;
+	a->live[ACTIVITY_NEVER] = seeded_next(rng) % 2 == 0;
+}
+
 /* An adopted list can't be topped up, and the sold one never is adopted. By
  * turns, so that also a run of two rounds has some of each. */
 static void choose(struct activities *a, uint64_t seed)
@@ -35,6 +50,7 @@ static void choose(struct activities *a, uint64_t seed)
 	if (turn % 4 == 0 || turn % 4 == 1) {
 		a->more[1] = a->users / 8 + 1200; /* several chunks */
 	}
+	choose_live(a, turn, &rng);
 }
 
 void activities_plan(struct activities *a, uint64_t seed, size_t round,
@@ -119,6 +135,16 @@ static void write_split(FILE *f, size_t turn, uint64_t packets)
 	}
 }
 
+/* Every other one with a max that cuts off what double_mean could give. */
+static void write_live(FILE *f, size_t turn, uint64_t packets)
+{
+	fprintf(f, "mode = live\nalgorithm = double_mean\n");
+	write_total(f, packets * 300 - 2, packets);
+	if (turn % 2 == 0) {
+		fprintf(f, "max = 5.01\n");
+	}
+}
+
 /* foreign_cents: of the packets that are adopted. */
 static bool write_plan(const struct activities *a, enum round_activity which,
 		       uint64_t foreign_cents, const char *path)
@@ -132,6 +158,8 @@ static bool write_plan(const struct activities *a, enum round_activity which,
 		a->names[which]);
 	if (which == a->adopted) {
 		write_total(f, foreign_cents, a->packets[which]);
+	} else if (a->live[which]) {
+		write_live(f, a->round / 2 + (size_t)which, a->packets[which]);
 	} else {
 		write_split(f, a->round + (size_t)which, a->packets[which]);
 	}

@@ -26,12 +26,13 @@ struct activities {
 	/* Whose packets somebody else makes; ROUND_ACTIVITIES: nobody's. */
 	enum round_activity adopted;
 	uint64_t foreign_seed;
+	bool live[ROUND_ACTIVITIES]; /* no list: drawn while people grab */
 	uint64_t
 		more[ROUND_TOPUPS]; /* packets added to the sold one, 0: none */
 };
 
 /** Names and sizes such that some sell out and some do not. The seed decides
- * what is topped up and what adopts its packets. */
+ * what is topped up, what adopts its packets, and what is live. */
 void activities_plan(struct activities *a, uint64_t seed, size_t round,
 		     uint64_t rate, uint64_t length_ms);
 

@@ -164,6 +164,21 @@ static bool settle(struct rounds *r)
 	return w->violations == 0;
 }
 
+/* Their names, with a comma between two. */
+static void live_names(const struct activities *a, char *out, size_t size)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < NAMES; i++) {
+		if (a->live[i]) {
+			used += (size_t)snprintf(out + used, size - used,
+						 "%s%s", used > 0 ? "," : "",
+						 a->names[i]);
+		}
+	}
+}
+
 /* The checker's word about the round. The last events may be on their way to
  * the ledger still, nothing else: what is wrong stays wrong. */
 static bool compare(struct rounds *r, const struct activities *a)
@@ -172,6 +187,7 @@ static bool compare(struct rounds *r, const struct activities *a)
 	struct child c = { 0 };
 	char program[PATH_BYTES], log[PATH_BYTES], name[32];
 	char config[PATH_BYTES], ledger[PATH_BYTES], lists[PATH_BYTES];
+	char live[ROUND_ACTIVITIES * ACTIVITY_NAME_BYTES];
 	const char *args[] = { program,
 			       "--log",
 			       log,
@@ -184,9 +200,12 @@ static bool compare(struct rounds *r, const struct activities *a)
 			       "--lists",
 			       a->adopted < ROUND_ACTIVITIES ? lists
 							     : "/dev/null",
+			       "--live",
+			       live,
 			       a->names[ACTIVITY_SOLD],
 			       a->names[ACTIVITY_LEFT],
 			       a->names[ACTIVITY_LATE],
+			       a->names[ACTIVITY_NEVER],
 			       NULL };
 	int code;
 
@@ -196,6 +215,7 @@ static bool compare(struct rounds *r, const struct activities *a)
 	world_path(w, "rainctl.ini", config);
 	world_path(w, "ledger.db", ledger);
 	world_path(w, "lists", lists);
+	live_names(a, live, sizeof live);
 	code = world_run(w, &c, args, CHECK_MS);
 	printf("%s", child_text(&c));
 	summary_add_words(r->checked, child_text(&c));
@@ -242,6 +262,16 @@ static void forget_log(struct rounds *r)
 	(void)unlink(log);
 }
 
+static void count_made(struct rounds_made *m, const struct activities *a)
+{
+	for (int i = 0; i < NAMES; i++) {
+		m->all++;
+		m->live += a->live[i];
+	}
+	m->adopted += a->adopted < ROUND_ACTIVITIES;
+	m->topped_up += a->more[0] > 0 || a->more[1] > 0;
+}
+
 bool rounds_play(struct rounds *r, const struct round *round)
 {
 	uint64_t since = uv_now(&r->world->loop);
@@ -249,6 +279,7 @@ bool rounds_play(struct rounds *r, const struct round *round)
 	size_t next;
 
 	activities_plan(&a, r->seed, r->played, r->rate, round->length_ms);
+	count_made(&r->made, &a);
 	if (!prepare(r, &a) || !start_tappers(r, &a)) {
 		return false;
 	}
