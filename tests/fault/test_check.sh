@@ -1,11 +1,16 @@
 # F78: the checker of the faults finds nothing wrong where nothing is, and names
-# what is when a cent, a row of the ledger, a line of the apps' log or a winner
-# is changed.
+# what is when a cent, a row of the ledger, a line of the apps' log, a winner or
+# what is left to be drawn is changed.
 . "$RAIN_SOURCE/tests/e2e/lib.sh"
 begin
 opened friday 40.00 400
 plan later 1.00 10
 ctl activity create -f "$dir/later.ini" later
+plan spark 3000.00 1000 'mode = live' 'max = 5'
+ctl activity create -f "$dir/spark.ini" spark
+ctl activity entropy spark 00112233445566778899aabbccddeeff
+ctl activity preload spark
+ctl activity open spark
 
 # Somebody else has made 30 packets.
 plan foreign 60.00 30
@@ -21,7 +26,7 @@ ctl activity preload foreign
 ctl activity open foreign
 
 "$bin/fault_tappers" --gateways "$gateway" --keys "$dir/keys" \
-	--activities friday,later,foreign --users 600 --connections 40 --rate 600 \
+	--activities friday,later,foreign,spark --users 600 --connections 40 --rate 600 \
 	--seed 78 --log "$dir/log" >"$dir/summary" &
 tappers=$!
 claims_above() {
@@ -39,17 +44,20 @@ wait $tappers || {
 cat "$dir/summary"
 ctl activity close friday
 ctl activity close foreign
+ctl activity close spark
 ctl activity cancel later
 wait_state friday SETTLED 60
 wait_state later SETTLED 60
 wait_state foreign SETTLED 60
+wait_state spark SETTLED 60
 
 # checked EXIT TEXT [LOG [LEDGER]]: how the checker ends, and what it says.
+live=spark
 checked() {
 	rc=0
 	"$bin/fault_check" --log "${3:-$dir/log}" --config "$dir/rainctl.ini" \
 		--ledger "${4:-$dir/ledger.db}" --lists "$dir/lists" \
-		friday later foreign >"$dir/report" ||
+		--live "$live" friday later foreign spark >"$dir/report" ||
 		rc=$?
 	if [ "$rc" != "$1" ] || ! grep -qF -e "$2" "$dir/report"; then
 		cat "$dir/report"
@@ -59,6 +67,10 @@ checked() {
 checked 0 'violations=0'
 expect "wins" "$(sed -n 's/.* wins=\([0-9]*\) .*/\1/p' "$dir/report")" \
 	"$(field wins <"$dir/summary")"
+
+expect "packets of spark" \
+	"$(sed -n 's/.* live=\([0-9]*\) .*/\1/p' "$dir/report")" \
+	"$(redis LLEN 'rain:{spark}:claims')"
 
 say "one cent more in Redis"
 claim=$(redis LINDEX 'rain:{friday}:claims' 0)
@@ -91,6 +103,38 @@ list=$(redis HGET 'rain:{foreign}:meta' list)
 redis HSET 'rain:{foreign}:meta' list "$made" >/dev/null
 checked 1 "the list that was opened had $made"
 redis HSET 'rain:{foreign}:meta' list "$list" >/dev/null
+checked 0 'violations=0'
+
+say "what is left of a live activity"
+# spark FIELD: a number of its meta. spark_is FIELD NUMBER...
+spark() {
+	redis HGET 'rain:{spark}:meta' "$1"
+}
+spark_is() {
+	redis HSET 'rain:{spark}:meta' "$@" >/dev/null
+}
+left=$(spark left)
+balance=$(spark balance)
+claimed=$(spark claimed_cents)
+[ "$left" -gt 0 ] && [ "$claimed" -gt 0 ] || wrong "some of spark to be taken"
+spark_is balance $((balance + 1))
+checked 1 "spark: balance is $((balance + 1)), but the total less all claims is $balance"
+spark_is balance $((balance - 1)) claimed_cents $((claimed + 1))
+checked 1 "spark: claimed_cents is $((claimed + 1)), but the sum of the claims is $claimed"
+spark_is balance "$balance" claimed_cents "$claimed" left $((left - 1))
+checked 1 "spark: left is $((left - 1)), but packets less claims is $left"
+spark_is left "$left"
+redis LPUSH 'rain:{spark}:packets' '{"redPacketId":"7","amount":"0.07"}' >/dev/null
+checked 1 'spark: it is live, and has a list of 1 packets'
+redis DEL 'rain:{spark}:packets' >/dev/null
+entropy=$(spark entropy)
+spark_is entropy 00112233445566778899aabbccddeefe
+checked 1 ', seq 1, and the plan has packet '
+spark_is entropy "$entropy"
+live=friday
+checked 1 'spark: it was to have a list, and is live'
+checked 1 'friday: it was to be live, and has a list'
+live=spark
 checked 0 'violations=0'
 
 say "a row of the ledger is gone"
