@@ -116,7 +116,7 @@ static void write_total(FILE *f, uint64_t cents, uint64_t packets)
 		cents / 100, cents % 100, packets);
 }
 
-/* How the money is split: every way, one round after the other. */
+/* How the money of a list is split: every way, one round after the other. */
 static void write_split(FILE *f, size_t turn, uint64_t packets)
 {
 	static const char *const algorithms[] = { "double_mean", "line_cut",

@@ -36,8 +36,9 @@ struct activities {
 void activities_plan(struct activities *a, uint64_t seed, size_t round,
 		     uint64_t rate, uint64_t length_ms);
 
-/** Write its plan, split by an algorithm that differs from round to round, and
- * create it, now and then with entropy or a release over time; tried again for ms. False: a violation. */
+/** Write its plan, live or split by an algorithm that differs from round to
+ * round, and create it, now and then with entropy or a release over time; tried
+ * again for ms. False: a violation. */
 must_check bool activities_create(struct world *w, const struct activities *a,
 				  enum round_activity which, uint64_t ms);
 

@@ -267,6 +267,7 @@ static void count_made(struct rounds_made *m, const struct activities *a)
 	for (int i = 0; i < NAMES; i++) {
 		m->all++;
 		m->live += a->live[i];
+		m->drawn += a->live[i] && i != ACTIVITY_NEVER;
 	}
 	m->adopted += a->adopted < ROUND_ACTIVITIES;
 	m->topped_up += a->more[0] > 0 || a->more[1] > 0;

@@ -14,6 +14,7 @@
 /* How many activities there were, and of which kinds. */
 struct rounds_made {
 	size_t all, live, adopted, topped_up;
+	size_t drawn; /* live ones that people tap for */
 };
 
 struct rounds {

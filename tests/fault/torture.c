@@ -169,7 +169,7 @@ static void judge_worth(const struct rounds *r, struct world *w)
 	if (doubt != NULL) {
 		world_violation(w, "%s", doubt);
 	}
-	if (r->made.live > 0 && summary_of(r->checked, "live") == 0) {
+	if (r->made.drawn > 0 && summary_of(r->checked, "live") == 0) {
 		world_violation(w, "nobody won in a live activity");
 	}
 }
