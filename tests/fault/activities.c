@@ -57,9 +57,9 @@ void activities_plan(struct activities *a, uint64_t seed, size_t round,
 		     uint64_t rate, uint64_t length_ms)
 {
 	static const char *const kinds[] = { "sold", "left", "late", "never" };
-	/* Three activities share the taps, of random users: with 2/3 as many
-	 * users as taps, and faults in between, a quarter of them has a packet
-	 * before the middle. */
+	/* Three activities share the taps. Half of these are of few users, the
+	 * twentieth part: with 2/3 as many users as taps, and faults in
+	 * between, a tenth of them has a packet in the first third. */
 	uint64_t taps = rate * length_ms / 1000 / 3;
 
 	*a = (struct activities){ .round = round };
@@ -68,7 +68,7 @@ void activities_plan(struct activities *a, uint64_t seed, size_t round,
 			 kinds[i]);
 	}
 	a->users = taps * 2 / 3 + 10;
-	a->packets[ACTIVITY_SOLD] = a->users / 4;
+	a->packets[ACTIVITY_SOLD] = a->users / 10;
 	a->packets[ACTIVITY_LEFT] = a->users * 2;
 	a->packets[ACTIVITY_LATE] = a->users / 3 + 1;
 	a->packets[ACTIVITY_NEVER] = 100;
