@@ -12,6 +12,7 @@
 
 enum {
 	TICK_MS = 10,
+	STAND_MS = 60 * 1000,
 	PATIENCE_US = 15 * 1000 * 1000, /* for the last answers */
 };
 
@@ -119,6 +120,19 @@ static void look_for_end(struct team *t, uint64_t now)
 	}
 }
 
+/* Who is always told to come later would never begin. */
+static void look_for_beginning(const struct team *t)
+{
+	if (!t->standing && uv_now(&t->loop) - t->up_ms > STAND_MS) {
+		bench_stop("%llu of %llu connections are up, and no other came "
+			   "up for a minute: %s",
+			   (unsigned long long)atomic_load(&t->pulse.up),
+			   (unsigned long long)t->count,
+			   t->refusal[0] != '\0' ? t->refusal
+						 : "no answer to Hello");
+	}
+}
+
 static void housekeep(struct team *t)
 {
 	uint64_t now = clock_mono_us();
@@ -130,6 +144,7 @@ static void housekeep(struct team *t)
 	team_connect(t);
 	team_ping(t);
 	if (atomic_load(&t->bench->began_us) == 0) {
+		look_for_beginning(t);
 		return;
 	}
 	watch_cpu(t, now);
@@ -232,7 +247,8 @@ void team_start(struct team *t, struct bench *b, unsigned index)
 	share(t);
 	check(uv_loop_init(&t->loop) == 0);
 	t->hub = stream_hub_new(&t->loop);
-	t->wheel.at = uv_now(&t->loop) / WHEEL_SLOT_MS;
+	t->up_ms = uv_now(&t->loop);
+	t->wheel.at = t->up_ms / WHEEL_SLOT_MS;
 	check(uv_timer_init(&t->loop, &t->tick) == 0);
 	t->tick.data = t;
 	check(uv_timer_start(&t->tick, tick_cb, TICK_MS, TICK_MS) == 0);

@@ -82,6 +82,7 @@ struct team {
 	uint64_t greeting;   /* how many are in that state */
 	uint64_t refused;    /* --idle: that never came up */
 	uint64_t held;       /* up at the end */
+	uint64_t up_ms;      /* loop time when the newest came up */
 	bool standing;
 	uint64_t begun;   /* closed loop: connections that tap */
 	uint64_t turn;    /* the next connection to tap */

@@ -40,6 +40,7 @@ static void stands(struct connection *c)
 	struct team *t = c->team;
 
 	became(c, CONNECTION_UP);
+	t->up_ms = uv_now(&t->loop);
 	atomic_fetch_add(&t->pulse.up, 1);
 	look_if_standing(t);
 	team_connect(t);

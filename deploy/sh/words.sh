@@ -181,7 +181,7 @@ import json, sys
 value = json.load(open(sys.argv[1]))
 for name in sys.argv[2:]:
     value = value[name]
-print(f"{value:.0f}" if value >= 100 else value)' "$dir/taps.json" "$@"
+print(f"{value:.0f}" if value >= 100 else f"{value:.1f}")' "$dir/taps.json" "$@"
 }
 
 # One closed loop through one gateway: 50 connections carry 200,000 users, 32

@@ -1,7 +1,7 @@
 """rainbench and rain-echo as processes, and rainbench against a gateway that
 does what a gateway must not do.
 
-usage: test_bench.py echo|stall|watch|gateway|wrong"""
+usage: test_bench.py echo|late|stall|watch|gateway|wrong"""
 
 import contextlib
 import json
@@ -227,6 +227,48 @@ def test_echo(folder):
     with echo("--packet") as (target, frames):
         told = bench("--target", target, "--echo", "--duration", "200ms")
         expect("statuses", told["statuses"], {"WON": told["sent"]})
+
+
+def slower_than(path, samples, ms):
+    """How many of the samples, by a file of --hgrm: at least so many, and up to a
+    fifth more."""
+    lines = [line.split() for line in open(path, encoding="ascii")][2:-3]
+    return max((samples * (1 - float(fraction))
+                for value, fraction, _, _ in lines if float(value) >= ms),
+               default=0)
+
+
+def test_late(folder):
+    """The generator itself stands still. What was due meanwhile leaves when it
+    can, in the latency it was due when it was due, and it is said whose fault
+    that is."""
+    with echo() as (target, _):
+        at = ("--target", target, "--echo", "--rate", "100", "--json", "--hgrm",
+              f"{folder}/hgrm")
+        for duration in ("10m", "3s"):
+            run = subprocess.Popen([BENCH, *at, "--duration", duration], text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            while "answers/s" not in run.stderr.readline():
+                pass
+            run.send_signal(signal.SIGSTOP)
+            time.sleep(2.5)
+            run.send_signal(signal.SIGCONT)
+            if duration == "10m":
+                while "answers/s" not in run.stderr.readline():
+                    pass
+                run.send_signal(signal.SIGTERM)
+            told = json.loads(run.communicate()[0])
+            expect("the exit", run.returncode, 0)
+            all_answered(told)
+            # At the least 200 were due in the first 2 s of the stop, unless it
+            # was past the end.
+            if duration == "10m":
+                slow = slower_than(f"{folder}/hgrm", told["sent"], 500)
+                expect(f"{slow} that were late", slow >= 150, True)
+                expect(f"a warning in {told['warnings']}",
+                       "the generator is late" in "".join(told["warnings"]), True)
+            else:
+                expect("all that was due in 3 s", told["sent"], 300)
 
 
 def test_stall(_):
