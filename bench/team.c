@@ -1,6 +1,7 @@
 /* Beginning, end and housekeeping of a team. */
 #include "bench/team.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -124,10 +125,9 @@ static void look_for_end(struct team *t, uint64_t now)
 static void look_for_beginning(const struct team *t)
 {
 	if (!t->standing && uv_now(&t->loop) - t->up_ms > STAND_MS) {
-		bench_stop("%llu of %llu connections are up, and no other came "
-			   "up for a minute: %s",
-			   (unsigned long long)atomic_load(&t->pulse.up),
-			   (unsigned long long)t->count,
+		bench_stop("%" PRIu64 " of %" PRIu64 " connections are up, and "
+			   "no other came up for a minute: %s",
+			   atomic_load(&t->pulse.up), t->count,
 			   t->refusal[0] != '\0' ? t->refusal
 						 : "no answer to Hello");
 	}

@@ -1,4 +1,6 @@
 /* Connections: up before the first tap, and again when they were lost. */
+#include <inttypes.h>
+
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/rand.h"
@@ -60,8 +62,8 @@ static void say_hello(struct connection *c)
 	}
 	buf_init(&token);
 	buf_init(&why);
-	(void)snprintf(user, sizeof user, "u-%08llu",
-		       (unsigned long long)(b->options->first_user + c->user));
+	(void)snprintf(user, sizeof user, "u-%08" PRIu64,
+		       b->options->first_user + c->user);
 	if (token_sign(b->keys, NULL, bytes_str(user), false,
 		       clock_wall_ms() + TOKEN_MS, &token, &why) != 0) {
 		bench_stop("no token could be signed: %.*s",
