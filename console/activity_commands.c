@@ -18,6 +18,10 @@
 static void print_binding(const char *words, const Rain__Activity *a)
 {
 	if (strcmp(words, "activity create") == 0) {
+		if (bytes_eq(from_pb(a->plan->mode), BYTES("live"))) {
+			printf("mode live: each amount is drawn when its "
+			       "packet is grabbed\n");
+		}
 		printf("commitment %.*s\n", BYTES_FMT(from_pb(a->commitment)));
 	} else if (strcmp(words, "activity entropy") == 0) {
 		printf("entropy %.*s by %.*s\n", BYTES_FMT(from_pb(a->entropy)),
@@ -42,15 +46,18 @@ static int print_reply(const struct ctl *ctl, const char *words,
 			     a != NULL ? activity_json(ctl, a) : json_object());
 	} else if (a != NULL && a->plan != NULL) {
 		bool before = r->outcome == RAIN__OUTCOME__ALREADY;
+		/* What there is to say of what was done now. */
+		struct bytes more = before ? BYTES("") : from_pb(r->message);
 		/* Only a halted one is paused by that. */
 		bool again = a->state == RAIN__STATE__STATE_PAUSED &&
 			     strcmp(words, "activity resume") == 0;
 
-		printf("%.*s is %s%s%s\n",
+		printf("%.*s is %s%s%s%s%.*s\n",
 		       BYTES_FMT(from_pb(a->plan->activity_id)),
 		       activity_state(a->state), before ? ", as before" : "",
 		       again ? ", no longer HALTED; resume it again to open it"
-			     : "");
+			     : "",
+		       more.n > 0 ? ": " : "", BYTES_FMT(more));
 		print_binding(words, a);
 	} else {
 		printf("done%s%.*s\n", r->message.len > 0 ? ": " : "",

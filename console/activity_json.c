@@ -62,6 +62,24 @@ static json_t *topups_json(const Rain__Activity *a)
 	return list;
 }
 
+/* How it ended. A cancelled one has a seed too, and was never closed. */
+static void add_final(json_t *o, const Rain__Activity *a)
+{
+	bool counted = a->leftover_cents >= 0;
+
+	if (a->seed.len == 0 || a->state == RAIN__STATE__CANCELLED ||
+	    (a->state == RAIN__STATE__SETTLED && !counted)) {
+		return;
+	}
+	json_object_set_new(o, "final_claims",
+			    json_integer((json_int_t)a->final_claims));
+	json_object_set_new(o, "final_left",
+			    json_integer((json_int_t)a->final_left));
+	json_object_set_new(o, "leftover",
+			    counted ? output_cents(a->leftover_cents)
+				    : json_null());
+}
+
 json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 {
 	const Rain__Plan *p = a->plan;
@@ -82,6 +100,7 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 		json_object_set_new(o, "packets",
 				    json_integer((json_int_t)p->packets));
 		json_object_set_new(o, "algorithm", output_text(p->algorithm));
+		json_object_set_new(o, "mode", output_text(p->mode));
 		if (p->n_tiers > 0) {
 			json_object_set_new(o, "tiers",
 					    tiers_json(p->n_tiers, p->tiers));
@@ -98,6 +117,12 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 		json_object_set_new(o, "keep_days", json_integer(p->keep_days));
 	}
 	json_object_set_new(o, "id_base", output_text(a->id_base));
+	if (p != NULL && bytes_eq(from_pb(p->mode), BYTES("live"))) {
+		json_object_set_new(o, "left",
+				    json_integer((json_int_t)a->left));
+		json_object_set_new(o, "balance",
+				    output_cents(a->balance_cents));
+	}
 	json_object_set_new(o, "loaded", json_integer((json_int_t)a->loaded));
 	json_object_set_new(o, "commitment", output_text(a->commitment));
 	json_object_set_new(o, "seed", output_text(a->seed));
@@ -116,6 +141,7 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 				    json_integer((json_int_t)a->tranches));
 		json_object_set_new(o, "topups", topups_json(a));
 	}
+	add_final(o, a);
 	json_object_set_new(o, "created", output_time(ctl, a->created_ms));
 	json_object_set_new(o, "updated", output_time(ctl, a->updated_ms));
 	return o;

@@ -52,7 +52,7 @@ struct books {
 	struct book_line *lines; /* by seq - 1 */
 	size_t line_count;
 	struct book_sum sums[BOOK_COUNT];
-	struct book_sum left;      /* packets in the list */
+	struct book_sum left;      /* packets that nobody has */
 	struct book_counts counts; /* after the lists were read */
 	bool steady;        /* and before too: nobody grabbed meanwhile */
 	uint64_t conflicts; /* events of one seq that differ */

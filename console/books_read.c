@@ -28,6 +28,9 @@ static void take_activity(struct books *b, const Rain__Activity *a)
 	b->plan_packets = a->plan->packets;
 	b->topped_up = a->n_topups > 0;
 	b->unloaded_cents = a->unloaded_cents;
+	if (bytes_eq(from_pb(a->plan->mode), BYTES("live"))) {
+		b->left = (struct book_sum){ a->left, a->balance_cents };
+	}
 	for (size_t i = 0; i < a->n_topups; i++) {
 		b->plan_cents += a->topups[i]->total_cents;
 		b->plan_packets += a->topups[i]->packets;
@@ -182,6 +185,22 @@ static int read_counts(struct ctl *ctl, struct books *b, struct buf *why)
 	return rc;
 }
 
+/* Once more, for what is left of a live one, and for packets that came while
+ * the lists were read: they are in none of the sums. The state stays what it was
+ * before. */
+static int read_activity_again(struct ctl *ctl, struct books *b,
+			       struct buf *why)
+{
+	int64_t unloaded = b->unloaded_cents;
+	uint64_t packets = b->plan_packets;
+	Rain__State state = b->state;
+	int rc = read_activity(ctl, b, why);
+
+	b->state = state;
+	b->steady = unloaded == b->unloaded_cents && packets == b->plan_packets;
+	return rc;
+}
+
 /* The lists in Redis, with their lengths before and after. */
 static int read_lists(struct ctl *ctl, struct books *b, struct buf *why)
 {
@@ -193,8 +212,10 @@ static int read_lists(struct ctl *ctl, struct books *b, struct buf *why)
 			  : rc;
 	rc = rc == CTL_OK ? pages_packets(ctl, b->activity, take_packet, b, why)
 			  : rc;
+	rc = rc == CTL_OK ? read_activity_again(ctl, b, why) : rc;
 	rc = rc == CTL_OK ? read_counts(ctl, b, why) : rc;
-	b->steady = rc == CTL_OK && before.claims == b->counts.claims &&
+	b->steady = b->steady && rc == CTL_OK &&
+		    before.claims == b->counts.claims &&
 		    before.users == b->counts.users &&
 		    before.left == b->counts.left;
 	return rc;
@@ -206,20 +227,6 @@ static void notice_unlink(struct books *b)
 {
 	b->lists_gone = b->state == RAIN__STATE__SETTLED &&
 			b->left.count == 0 && b->sums[BOOK_REDIS].count == 0;
-}
-
-/* Packets that came while all this was read are in none of the sums. */
-static int notice_topup(struct ctl *ctl, struct books *b, struct buf *why)
-{
-	int64_t unloaded = b->unloaded_cents;
-	uint64_t packets = b->plan_packets;
-	Rain__State state = b->state;
-	int rc = read_activity(ctl, b, why);
-
-	b->state = state;
-	b->steady = b->steady && unloaded == b->unloaded_cents &&
-		    packets == b->plan_packets;
-	return rc;
 }
 
 int books_read(struct ctl *ctl, struct books *b, struct buf *why)
@@ -239,7 +246,6 @@ int books_read(struct ctl *ctl, struct books *b, struct buf *why)
 		rc = CTL_UNKNOWN;
 	}
 	rc = rc == CTL_OK ? read_lists(ctl, b, why) : rc;
-	rc = rc == CTL_OK ? notice_topup(ctl, b, why) : rc;
 	if (rc == CTL_OK) {
 		notice_unlink(b);
 		books_judge(b);

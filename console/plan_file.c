@@ -11,13 +11,8 @@
 
 #define KEY(n, t, def) "activity." #n, t, offsetof(struct plan_values, n), def
 
-static const struct config_key keys[] = {
-	{ KEY(id, CONFIG_STRING, ""), .help = "the id; empty: a new one" },
-	{ KEY(prefix, CONFIG_STRING, "activity"), .help = "of a new id" },
-	{ KEY(title, CONFIG_STRING, ""), .help = "for people" },
-	{ KEY(sponsor, CONFIG_STRING, ""), .flags = CONFIG_REQUIRED,
-	  .help = "the account that pays" },
-	{ KEY(currency, CONFIG_STRING, "CNY"), .help = "ISO 4217" },
+/* How money is split: all that a further tranche can say. */
+static const struct config_key split_keys[] = {
 	{ KEY(total, CONFIG_STRING, ""),
 	  .help = "of all packets, 100000.00; with tiers their sum" },
 	{ KEY(packets, CONFIG_STRING, ""),
@@ -28,6 +23,20 @@ static const struct config_key keys[] = {
 	  .help = "of the algorithm tiers: 1000.00 x 1, 10.00 x 200" },
 	{ KEY(min, CONFIG_STRING, "0.01"), .help = "of one packet" },
 	{ KEY(max, CONFIG_STRING, "0"), .help = "of one packet; 0: no bound" },
+	{ 0 },
+};
+
+/* What is the activity's. */
+static const struct config_key activity_keys[] = {
+	{ KEY(id, CONFIG_STRING, ""), .help = "the id; empty: a new one" },
+	{ KEY(prefix, CONFIG_STRING, "activity"), .help = "of a new id" },
+	{ KEY(title, CONFIG_STRING, ""), .help = "for people" },
+	{ KEY(sponsor, CONFIG_STRING, ""), .flags = CONFIG_REQUIRED,
+	  .help = "the account that pays" },
+	{ KEY(currency, CONFIG_STRING, "CNY"), .help = "ISO 4217" },
+	{ KEY(mode, CONFIG_CHOICE, "list"), .choices = "list|live",
+	  .help = "list: all packets lie in Redis before; live: each is drawn "
+		  "when it is grabbed" },
 	{ KEY(start, CONFIG_STRING, ""), .help = "grabs are taken from then" },
 	{ KEY(end, CONFIG_STRING, ""), .help = "grabs are taken until then" },
 	{ KEY(ack, CONFIG_STRING, "redis"),
@@ -37,21 +46,6 @@ static const struct config_key keys[] = {
 	  .help = "over which the packets are released evenly; 0: at once" },
 	{ KEY(keep_days, CONFIG_INT, "7"), .min = 0, .max = 3650,
 	  .help = "the lists stay in Redis" },
-	{ 0 },
-};
-
-/* What a further tranche can say: the rest is the activity's. */
-static const struct config_key topup_keys[] = {
-	{ KEY(total, CONFIG_STRING, ""),
-	  .help = "of the further packets; with tiers their sum" },
-	{ KEY(packets, CONFIG_STRING, ""),
-	  .help = "how many more; empty: 1, or as many as the tiers have" },
-	{ KEY(algorithm, CONFIG_STRING, "double_mean"),
-	  .help = "how the total is split: " ALLOCATE_NAMES },
-	{ KEY(tiers, CONFIG_STRING, ""),
-	  .help = "of the algorithm tiers: 1000.00 x 1, 10.00 x 200" },
-	{ KEY(min, CONFIG_STRING, "0.01"), .help = "of one packet" },
-	{ KEY(max, CONFIG_STRING, "0"), .help = "of one packet; 0: no bound" },
 	{ 0 },
 };
 
@@ -219,6 +213,7 @@ static void fill_rest(const char *path, int64_t now_ms, struct plan_file *f,
 	}
 	p->keep_days = (uint32_t)v->keep_days;
 	p->release_ms = v->release;
+	p->mode = to_pb_str(v->mode);
 	p->activity_id = to_pb_str(f->id);
 	p->title = to_pb_str(v->title);
 	p->sponsor = to_pb_str(v->sponsor);
@@ -227,11 +222,14 @@ static void fill_rest(const char *path, int64_t now_ms, struct plan_file *f,
 }
 
 /* 0, or ERR_CONFIG with what is wrong in why. */
-static int read_keys(const char *path, const struct config_key *which,
-		     struct plan_file *f, struct buf *why)
+static int read_keys(const char *path, bool activity, struct plan_file *f,
+		     struct buf *why)
 {
 	*f = (struct plan_file){ .plan = RAIN__PLAN__INIT };
-	config_init(&f->config, which, &f->values, NULL);
+	config_init(&f->config, split_keys, &f->values, NULL);
+	if (activity) {
+		config_add(&f->config, activity_keys, &f->values);
+	}
 	if (config_read_file(&f->config, path) != 0 ||
 	    config_finish(&f->config) != 0) {
 		buf_put_bytes(why, buf_live(&f->config.errors));
@@ -244,7 +242,7 @@ int topup_file_read(const char *path, struct plan_file *f, struct buf *why)
 {
 	size_t before = buf_len(why);
 
-	if (read_keys(path, topup_keys, f, why) != 0) {
+	if (read_keys(path, false, f, why) != 0) {
 		buf_printf(why,
 			   "a top-up has only total, packets, algorithm, "
 			   "tiers, min and max: the rest is the activity's\n");
@@ -259,7 +257,7 @@ int plan_file_read(const char *path, const char *id, int64_t now_ms,
 {
 	size_t before = buf_len(why);
 
-	if (read_keys(path, keys, f, why) != 0) {
+	if (read_keys(path, true, f, why) != 0) {
 		return ERR_CONFIG;
 	}
 	if (id != NULL || f->values.id[0] != '\0') {

@@ -18,6 +18,7 @@ struct plan_values {
 	const char *packets;
 	const char *algorithm;
 	const char *tiers;
+	const char *mode;
 	const char *min;
 	const char *max;
 	const char *start;

@@ -103,10 +103,11 @@ void plan_sentence(const struct plan *p, struct buf *out)
 {
 	const struct allocate_rule *r = &p->rule;
 
-	buf_printf(out, "%s %s in %s packet%s, split by %s, each %s%s",
+	buf_printf(out, "%s %s in %s packet%s, split by %s%s, each %s%s",
 		   amount((double)r->total_cents).s, p->currency,
 		   number(r->count).s, r->count == 1 ? "" : "s",
 		   allocate_name(r->algorithm),
+		   r->live ? " while people grab" : "",
 		   r->max_cents == 0 ? "at least " : "",
 		   amount((double)r->min_cents).s);
 	if (r->max_cents != 0) {
@@ -142,6 +143,11 @@ static void print_plan(const struct plan_forecast *p)
 			     "`activity create` draws, decides their order."
 			   : "The seed is drawn by `activity create`: the "
 			     "amounts below are one possible draw of many.");
+	if (p->plan.rule.live) {
+		buf_printf(&text,
+			   " Mode live: each amount is drawn when its packet "
+			   "is grabbed, and no list lies in Redis before.");
+	}
 	if (p->note[0] != '\0') {
 		buf_printf(&text, " Note that create would refuse it now: %s.",
 			   p->note);
@@ -242,6 +248,14 @@ static void print_figures(const struct plan_forecast *p)
 	}
 }
 
+/* No shuffle hides how the shares come about, one after the other. */
+static void print_live(void)
+{
+	printf("  %-20snot shuffled: the later the place, the wider its "
+	       "amount spreads\n",
+	       "mode live");
+}
+
 static void print_best(const struct forecast *f)
 {
 	const char *part = f->parts == f->packets ? "place" : "tenth";
@@ -333,6 +347,19 @@ static void print_audience(const struct plan_forecast *p)
 	}
 }
 
+static void print_memory(const struct plan *p)
+{
+	struct text grabbed = size(plan_memory(p->rule.count, 0));
+
+	printf("\n  %-20sabout ", "memory of Redis");
+	if (plan_has_list(p)) {
+		printf("%s when all are loaded, %s when all are grabbed\n",
+		       size(plan_loaded_bytes(p)).s, grabbed.s);
+	} else {
+		printf("%s when all are grabbed, no list before\n", grabbed.s);
+	}
+}
+
 void plan_report(const struct ctl *ctl, const struct plan_forecast *p)
 {
 	uint64_t packets = p->plan.rule.count;
@@ -347,16 +374,16 @@ void plan_report(const struct ctl *ctl, const struct plan_forecast *p)
 	if (packets > 1) {
 		print_best(&p->forecast);
 	}
+	if (p->plan.rule.live) {
+		print_live();
+	}
 	if (p->audience > 0) {
 		print_audience(p);
 	} else {
 		printf("\n  --audience N says when so many people have taken "
 		       "them all, and what each can expect\n");
 	}
-	printf("\n  %-20sabout %s when all are loaded, %s when all are "
-	       "grabbed\n",
-	       "memory of Redis", size(packets * PLAN_PACKET_BYTES).s,
-	       size(plan_memory(packets, 0)).s);
+	print_memory(&p->plan);
 	if (p->plot != NULL && p->plot_error.n == 0) {
 		printf("  %-20s%s\n", "picture", p->plot);
 	}

@@ -33,6 +33,13 @@ void plan_number(uint64_t number, char out[PLAN_AMOUNT_MAX]);
 /** Whether every draw has the same amounts: only their order is drawn. */
 bool plan_is_fixed(const struct plan *p);
 
+/** Bytes of Redis that its packets take when they are loaded, none of them
+ * grabbed yet: 0 if no list is made. */
+static inline uint64_t plan_loaded_bytes(const struct plan *p)
+{
+	return plan_has_list(p) ? p->rule.count * PLAN_PACKET_BYTES : 0;
+}
+
 /** Append the plan as a sentence without its title: "100.00 CNY in 8 packets,
  * split by double_mean, each at least 0.01". */
 void plan_sentence(const struct plan *p, struct buf *out);

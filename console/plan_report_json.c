@@ -119,15 +119,14 @@ json_t *plan_report_json(const struct ctl *ctl, const struct plan_forecast *p)
 {
 	const struct plan *plan = &p->plan;
 	const struct allocate_rule *r = &plan->rule;
-	uint64_t loaded = r->count * PLAN_PACKET_BYTES;
 	json_t *o = json_pack(
-		"{s:s,s:s,s:s,s:o,s:I,s:s,s:o,s:o,s:o,s:o}", "title",
+		"{s:s,s:s,s:s,s:o,s:I,s:s,s:s,s:o,s:o,s:o,s:o}", "title",
 		plan->title, "sponsor", plan->sponsor, "currency",
 		plan->currency, "total", output_cents(r->total_cents),
 		"packets", (json_int_t)r->count, "algorithm",
-		allocate_name(r->algorithm), "min", output_cents(r->min_cents),
-		"max", output_cents(r->max_cents), "start",
-		output_time(ctl, plan->start_ms), "end",
+		allocate_name(r->algorithm), "mode", plan_mode(plan), "min",
+		output_cents(r->min_cents), "max", output_cents(r->max_cents),
+		"start", output_time(ctl, plan->start_ms), "end",
 		output_time(ctl, plan->end_ms));
 
 	if (r->tier_count > 0) {
@@ -149,7 +148,8 @@ json_t *plan_report_json(const struct ctl *ctl, const struct plan_forecast *p)
 		json_object_set_new(o, "audience", audience(p));
 	}
 	json_object_set_new(o, "redis_bytes",
-			    json_pack("{s:I,s:I}", "loaded", (json_int_t)loaded,
+			    json_pack("{s:I,s:I}", "loaded",
+				      (json_int_t)plan_loaded_bytes(plan),
 				      "grabbed",
 				      (json_int_t)plan_memory(r->count, 0)));
 	if (p->plot_error.n > 0) {

@@ -30,6 +30,7 @@ void verify_close(struct verify *v)
 	close_list(&v->credits);
 	free(v->ledger_commitment);
 	free(v->ledger_entropy);
+	free(v->heard);
 	for (size_t i = 0; i < VERIFY_LINES; i++) {
 		free(v->lines[i]);
 	}
@@ -90,25 +91,33 @@ static const char *plural(uint64_t n)
 }
 
 /* What is only a matter of time. */
-static const char *not_heard(const struct verify *v)
+static void not_heard(const struct verify *v, char *out, size_t size)
 {
+	uint32_t tranche = verify_unheard(v);
+
+	out[0] = '\0';
 	if (v->ledger_commitment == NULL) {
-		return "; the ledger has no commitment yet";
+		(void)snprintf(out, size, "; the ledger has no commitment yet");
+	} else if (v->entropy[0] != '\0' && v->ledger_entropy == NULL) {
+		(void)snprintf(out, size, "; the ledger has no entropy yet");
+	} else if (tranche != 0) {
+		(void)snprintf(out, size,
+			       "; the ledger has not heard yet of tranche "
+			       "%" PRIu32,
+			       tranche);
+	} else if (v->cancelled && !v->ledger_cancelled) {
+		(void)snprintf(out, size,
+			       "; the ledger has not heard yet that it was "
+			       "cancelled");
 	}
-	if (v->entropy[0] != '\0' && v->ledger_entropy == NULL) {
-		return "; the ledger has no entropy yet";
-	}
-	return v->cancelled && !v->ledger_cancelled
-		       ? "; the ledger has not heard yet that it was cancelled"
-		       : "";
 }
 
 void verify_summary(const struct verify *v, char out[VERIFY_SUMMARY])
 {
 	uint64_t count = v->packets;
-	char later[64] = "", never[64] = "";
-	const char *heard = not_heard(v);
+	char later[64] = "", never[64] = "", heard[64];
 
+	not_heard(v, heard, sizeof(heard));
 	if (v->uncredited > 0) {
 		(void)snprintf(later, sizeof(later),
 			       ", %" PRIu64 " not credited yet", v->uncredited);
@@ -124,9 +133,11 @@ void verify_summary(const struct verify *v, char out[VERIFY_SUMMARY])
 	} else if (v->cancelled) {
 		(void)snprintf(out, VERIFY_SUMMARY,
 			       "verify: proven: it was cancelled, %" PRIu64
-			       " of %" PRIu64 " packets are in Redis, none was "
-			       "claimed%s",
-			       v->unclaimed, count, heard);
+			       " of %" PRIu64 " packets %s, none was claimed%s",
+			       v->unclaimed, count,
+			       v->plan.rule.live ? "could be drawn"
+						 : "are in Redis",
+			       heard);
 	} else {
 		(void)snprintf(out, VERIFY_SUMMARY,
 			       "verify: all %" PRIu64 " packets proven%s: "

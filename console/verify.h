@@ -43,6 +43,14 @@ struct verify_topup {
 	uint64_t loaded; /* packets of it that were ever in Redis */
 };
 
+/* How the ledger heard of one. */
+struct verify_heard {
+	uint32_t number;
+	uint64_t packets;
+	int64_t total_cents;
+	char commitment[PLAN_COMMITMENT + 1]; /* one more character shows */
+};
+
 struct verify {
 	char activity[ID_MAX + 1];
 	/* What was published: the packets follow from it. */
@@ -58,14 +66,18 @@ struct verify {
 	bool cancelled; /* never opened, maybe not all loaded */
 	bool settled;   /* before the credits were read: they are all there */
 	uint64_t final_claims;
+	uint64_t undrawn; /* of a live one: packets and money that are left */
+	int64_t undrawn_cents;
 	/* What became of the packets. */
 	bool lists_gone; /* Redis has given the lists up */
 	struct verify_list claims;
 	struct verify_list left;    /* as they would be taken */
 	struct verify_list credits; /* of the ledger */
 	/* What the ledger heard of it. */
-	char *ledger_commitment; /* NULL: it does not have it yet */
-	char *ledger_entropy;    /* hex, "": none; NULL: too early to say */
+	char *ledger_commitment;    /* NULL: it does not have it yet */
+	char *ledger_entropy;       /* hex, "": none; NULL: too early to say */
+	struct verify_heard *heard; /* in the order of the events */
+	size_t heard_count;
 	bool ledger_cancelled;
 	int64_t ledger_claims;  /* when it was closed; -1: not yet */
 	int64_t leftover_cents; /* -1: not counted yet */
@@ -107,9 +119,14 @@ void verify_take_claim(struct verify *v, const Rain__Claim *c);
  */
 int verify_take_topups(struct verify *v, const Rain__Activity *a,
 		       struct buf *why);
-/** verify_topup.c: for verify_judge(): their commitments, and the numbers of
- * packets. */
+/** verify_topup.c: take what the ledger knows of them; for
+ * verify_take_totals(). */
+void verify_take_heard(struct verify *v, const Rain__TotalsReply *t);
+/** verify_topup.c: for verify_judge(): what was published of them, here and in
+ * the ledger, and the numbers of packets. */
 void verify_judge_topups(struct verify *v);
+/** The first tranche of which the ledger has not heard yet; 0: none. */
+uint32_t verify_unheard(const struct verify *v);
 
 /** verify_topup.c: packets of all tranches. */
 uint64_t verify_packets(const struct verify *v);

@@ -233,6 +233,43 @@ static void judge_left(struct judge *j)
 	}
 }
 
+static int64_t cents_after(const struct judge *j, uint64_t k)
+{
+	int64_t cents = 0;
+
+	while (k < j->count) {
+		cents += j->amounts[k++];
+	}
+	return cents;
+}
+
+/* What is left of a live one are two numbers. */
+static void judge_undrawn(struct judge *j)
+{
+	const struct verify *v = j->v;
+	uint64_t left = j->count - j->last;
+	int64_t cents = cents_after(j, j->last);
+
+	for (size_t i = 0; i < v->left.count; i++) {
+		verify_differ(j->v,
+			      "left: packet %s is in a list, a live activity "
+			      "has none",
+			      v->left.entries[i].packet);
+	}
+	if (v->cancelled && v->undrawn == 0 && v->undrawn_cents == 0) {
+		return; /* it was never loaded */
+	}
+	if (v->undrawn != left || v->undrawn_cents != cents) {
+		verify_differ(j->v,
+			      "left: Redis has %" PRIu64
+			      " packet%s with %s, in the plan it is %" PRIu64
+			      " with %s",
+			      v->undrawn, v->undrawn == 1 ? "" : "s",
+			      amount_text(v->undrawn_cents).text, left,
+			      amount_text(cents).text);
+	}
+}
+
 static void judge_credit(struct judge *j, const struct verify_entry *e)
 {
 	const struct verify_entry *claim = j->claims[e->seq - 1];
@@ -287,11 +324,8 @@ static void judge_credits(struct judge *j)
 
 static void judge_leftover(struct judge *j)
 {
-	int64_t cents = 0;
+	int64_t cents = cents_after(j, j->last);
 
-	for (uint64_t k = j->last + 1; k <= j->count; k++) {
-		cents += j->amounts[k - 1];
-	}
 	if (!j->v->cancelled && j->v->leftover_cents >= 0 &&
 	    j->v->leftover_cents != cents) {
 		verify_differ(
@@ -311,8 +345,10 @@ static bool is_empty(const struct verify_list *list)
 /* Then only the ledger is left, as if Redis had given them up. */
 static void judge_emptiness(struct verify *v)
 {
-	if (!v->lists_gone && !v->cancelled && is_empty(&v->claims) &&
-	    is_empty(&v->left)) {
+	bool none = v->plan.rule.live && v->final_claims == 0;
+
+	if (!v->lists_gone && !v->cancelled && !none && is_empty(&v->claims) &&
+	    is_empty(&v->left) && v->undrawn == 0) {
 		verify_differ(v, "lists: both are empty, and Redis has not "
 				 "given them up");
 		v->lists_gone = true;
@@ -343,9 +379,14 @@ void verify_judge(struct verify *v)
 		v->unclaimed = v->cancelled ? 0 : count - v->unloaded - j.last;
 	} else {
 		judge_claims(&j);
-		judge_left(&j);
 		v->claimed = v->claims.count;
-		v->unclaimed = v->left.count;
+		if (v->plan.rule.live) {
+			judge_undrawn(&j);
+			v->unclaimed = v->undrawn;
+		} else {
+			judge_left(&j);
+			v->unclaimed = v->left.count;
+		}
 	}
 	judge_credits(&j);
 	judge_leftover(&j);

@@ -57,6 +57,8 @@ int verify_take_activity(struct verify *v, const Rain__Activity *a,
 	v->cancelled = a->state == RAIN__STATE__CANCELLED ||
 		       (v->settled && a->leftover_cents < 0);
 	v->final_claims = a->final_claims;
+	v->undrawn = a->left;
+	v->undrawn_cents = a->balance_cents;
 	return CTL_OK;
 }
 
@@ -77,6 +79,7 @@ void verify_take_totals(struct verify *v, const Rain__TotalsReply *t)
 	if (t->entropy.len > 0 || t->revision >= 2) {
 		v->ledger_entropy = copy(t->entropy);
 	}
+	verify_take_heard(v, t);
 	v->ledger_cancelled = t->cancelled;
 	v->ledger_claims = t->final_claims;
 	v->leftover_cents = t->leftover_cents;

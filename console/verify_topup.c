@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/rand.h"
+#include "console/output.h"
 #include "console/verify.h"
 #include "proto/proto_util.h"
 
@@ -111,8 +112,79 @@ int verify_take_topups(struct verify *v, const Rain__Activity *a,
 	return CTL_OK;
 }
 
+void verify_take_heard(struct verify *v, const Rain__TotalsReply *t)
+{
+	v->heard = xcalloc(t->n_topups, sizeof(*v->heard));
+	v->heard_count = t->n_topups;
+	for (size_t i = 0; i < t->n_topups; i++) {
+		const Rain__AnnouncedTranche *m = t->topups[i];
+		struct verify_heard *h = &v->heard[i];
+
+		h->number = m->number;
+		h->packets = m->packets;
+		h->total_cents = m->total_cents;
+		(void)bytes_readable(from_pb(m->commitment), h->commitment,
+				     sizeof(h->commitment));
+	}
+}
+
+/* How the ledger heard of the tranche first; NULL: it has not. */
+static const struct verify_heard *heard_of(const struct verify *v,
+					   uint32_t number)
+{
+	for (size_t i = 0; i < v->heard_count; i++) {
+		if (v->heard[i].number == number) {
+			return &v->heard[i];
+		}
+	}
+	return NULL;
+}
+
+uint32_t verify_unheard(const struct verify *v)
+{
+	for (size_t i = 0; i < v->topup_count; i++) {
+		uint32_t number = v->topups[i].tranche.number;
+
+		if (heard_of(v, number) == NULL) {
+			return number;
+		}
+	}
+	return 0;
+}
+
+static void judge_heard(struct verify *v, const struct verify_topup *t,
+			const struct verify_heard *h, const char *made)
+{
+	const struct allocate_rule *rule = &t->tranche.rule;
+
+	if (strcmp(made, h->commitment) != 0) {
+		verify_differ(v,
+			      "commitment of tranche %" PRIu32
+			      ": the ledger has %s, seed and text make %s",
+			      h->number,
+			      h->commitment[0] != '\0' ? h->commitment : "none",
+			      made);
+	}
+	if (h->packets != rule->count) {
+		verify_differ(v,
+			      "tranche %" PRIu32 ": activity show says %" PRIu64
+			      " packets, the ledger has %" PRIu64,
+			      h->number, rule->count, h->packets);
+	}
+	if (h->total_cents != rule->total_cents) {
+		verify_differ(v,
+			      "tranche %" PRIu32
+			      ": activity show says %s in all, the ledger has "
+			      "%s",
+			      h->number, amount_text(rule->total_cents).text,
+			      amount_text(h->total_cents).text);
+	}
+}
+
 static void judge_topup(struct verify *v, const struct verify_topup *t)
 {
+	uint32_t number = t->tranche.number;
+	const struct verify_heard *h = heard_of(v, number);
 	char made[PLAN_COMMITMENT];
 
 	tranche_commitment(t->seed, &t->tranche, made);
@@ -120,7 +192,41 @@ static void judge_topup(struct verify *v, const struct verify_topup *t)
 		verify_differ(v,
 			      "commitment of tranche %" PRIu32
 			      ": activity show says %s, seed and text make %s",
-			      t->tranche.number, t->commitment, made);
+			      number, t->commitment, made);
+	}
+	if (h != NULL) {
+		judge_heard(v, t, h, made);
+	} else if (v->settled || v->ledger_claims >= 0) {
+		/* Events come in order, and it was announced before it was
+		 * closed. */
+		verify_differ(v,
+			      "tranche %" PRIu32
+			      ": the ledger has not heard of it",
+			      number);
+	}
+}
+
+/* What only the ledger has, or more than once. */
+static void judge_unknown(struct verify *v)
+{
+	for (size_t i = 0; i < v->heard_count; i++) {
+		const struct verify_heard *h = &v->heard[i];
+
+		if (h->number < 2 || h->number > v->topup_count + 1) {
+			verify_differ(v,
+				      "tranche %" PRIu32
+				      ": the ledger has it with %" PRIu64
+				      " packets and %s, activity show has not",
+				      h->number, h->packets,
+				      amount_text(h->total_cents).text);
+		} else if (heard_of(v, h->number) != h) {
+			verify_differ(v,
+				      "tranche %" PRIu32
+				      ": the ledger has it twice, then with "
+				      "%" PRIu64 " packets and %s",
+				      h->number, h->packets,
+				      amount_text(h->total_cents).text);
+		}
 	}
 }
 
@@ -132,4 +238,5 @@ void verify_judge_topups(struct verify *v)
 			v->topups[i].tranche.rule.count - v->topups[i].loaded;
 		judge_topup(v, &v->topups[i]);
 	}
+	judge_unknown(v);
 }

@@ -141,6 +141,9 @@ static void run_step(struct create *c)
 	if (p->release_ms != 0) {
 		put_number(&f, "release_ms", (uint64_t)p->release_ms);
 	}
+	if (p->rule.live) {
+		put(&f, "mode", plan_mode(p));
+	}
 	put_number(&f, "id_base", activity_random_base(p->rule.count));
 	put(&f, "seed", hex);
 	put(&f, "commitment", commitment);

@@ -83,7 +83,10 @@ static void open_cb(void *ctx, enum redis_outcome outcome,
 	if (reply->code == STEP_OK ||
 	    (reply->code == STEP_ALREADY && job->tries > 0)) {
 		job_end(job, RAIN__OUTCOME__DONE,
-			"all %" PRIu64 " packets were checked", job->done);
+			job->view.plan.rule.live
+				? "%" PRIu64 " packets wait to be drawn"
+				: "all %" PRIu64 " packets were checked",
+			job->done);
 		return;
 	}
 	told = op_outcome(reply, message);
@@ -241,6 +244,9 @@ static void begin(struct activity_job *job)
 
 		op_wrong_state("open", job->view.state, message);
 		job_end(job, RAIN__OUTCOME__CONFLICT, "%s", message);
+	} else if (job->view.plan.rule.live) {
+		job->done = job->view.plan.rule.count;
+		open_it(job); /* the step knows all that is to be checked */
 	} else if (plan_is_adopted(&job->view.plan)) {
 		job->adopt = adopt_new(&job->view.plan.rule, UINT64_MAX);
 		read_page(job);

@@ -48,7 +48,9 @@ static void loaded_cb(void *ctx, enum redis_outcome outcome,
 		}
 	} else if (reply->code == STEP_OK || reply->code == STEP_ALREADY) {
 		job_end(job, RAIN__OUTCOME__DONE,
-			"all %" PRIu64 " packets are in Redis",
+			job->view.plan.rule.live
+				? "all %" PRIu64 " packets can be drawn"
+				: "all %" PRIu64 " packets are in Redis",
 			job->view.plan.rule.count);
 	} else {
 		end_with_code(job, reply);
@@ -157,8 +159,8 @@ static void start_loading_cb(void *ctx, enum redis_outcome outcome,
 		job->tries = 0;
 		op_told(job->svc, bytes_str(job->id), "loading",
 			RAIN__OUTCOME__DONE, "");
-		if (plan_is_adopted(&job->view.plan)) {
-			finish_loading(job); /* somebody else has pushed */
+		if (!plan_has_list(&job->view.plan)) {
+			finish_loading(job); /* nothing is pushed here */
 		} else {
 			job_allocate(job);
 		}

@@ -71,6 +71,7 @@ static bool read_plan(const redisReply *meta, struct bytes plan,
 	m.currency = to_pb(view_field(meta, "currency"));
 	m.algorithm = to_pb(view_field(meta, "algorithm"));
 	m.ack = to_pb(view_field(meta, "ack"));
+	m.mode = to_pb(view_field(meta, "mode"));
 	m.total_cents = signed_number(meta, "total_cents", -1);
 	m.packets = (uint64_t)signed_number(meta, "count", 0);
 	m.min_cents = signed_number(meta, "min_cents", -1);
@@ -149,6 +150,8 @@ void view_parse(const redisReply *meta, struct activity_view *out)
 			       "of the plan's text");
 	}
 	read_entropy(meta, out);
+	out->left = (uint64_t)signed_number(meta, "left", 0);
+	out->balance_cents = signed_number(meta, "balance", 0);
 	out->loaded = (uint64_t)signed_number(meta, "packets", 0);
 	out->tranches = (uint64_t)signed_number(meta, "tranches", 0);
 	if (!view_topups_parse(meta, out) && out->problem[0] == '\0') {
@@ -260,6 +263,7 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	p->end_ms = v->plan.end_ms;
 	p->keep_days = v->plan.keep_days;
 	p->release_ms = v->plan.release_ms;
+	p->mode = to_pb_str(plan_mode(&v->plan));
 	plan_tiers_message(&v->plan.rule, &out->tiers, p);
 
 	if (public) {
@@ -288,6 +292,10 @@ void view_message(const struct activity_view *v, struct view_message *out)
 	a->final_left = v->final_left;
 	a->leftover_cents = v->leftover_cents;
 	a->unlinked = v->unlinked;
+	if (v->plan.rule.live && !v->unlinked) {
+		a->left = v->left;
+		a->balance_cents = v->balance_cents;
+	}
 }
 
 bool view_is_committed(const struct activity_view *v)

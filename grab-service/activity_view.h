@@ -38,6 +38,8 @@ struct activity_view {
 	char list[LIST_DIGEST_TEXT]; /* of an adopted list, "": not opened */
 	char incarnation[96];
 	char reason[VIEW_REASON_MAX];
+	uint64_t left;                              /* of a live one: packets */
+	int64_t balance_cents;                      /* and their money */
 	uint64_t loaded;                            /* packets pushed so far */
 	uint64_t tranches;                          /* that are whole */
 	struct view_topup topups[TRANCHES_MAX - 1]; /* from number 2 on */

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/id.h"
+#include "draws.h"
 #include "lane.h"
 
 struct roll;
@@ -43,6 +44,7 @@ struct activity {
 	struct seen seen;
 	uint64_t witness_on; /* connection on which it registered */
 	struct lane lanes[LANE_KINDS];
+	struct draws draws; /* if it is live */
 	struct elsewhere elsewhere;
 	struct track *track;    /* the relay's, NULL if none */
 	struct roll *roll;      /* the relay's, NULL if there is none yet */

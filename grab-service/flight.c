@@ -33,11 +33,18 @@ static struct metric retried =
 	METRIC_COUNTER("rain_grab_asked_again_total",
 		       "Grabs asked again, outcome unknown", "");
 
+static struct metric redrawn =
+	METRIC_COUNTER("rain_grab_drawn_again_total",
+		       "Grabs of live activities asked again, as others took "
+		       "the packets that the call had draws for",
+		       "");
+
 void flight_metrics(void)
 {
 	metrics_register(&batch_size);
 	metrics_register(&script_seconds);
 	metrics_register(&retried);
+	metrics_register(&redrawn);
 }
 
 static struct lane *lane_of(struct flight *f)
@@ -76,13 +83,16 @@ static void handle_user(struct flight *f, size_t i,
 
 static void handle_users(struct flight *f, const struct step_reply *reply)
 {
-	int64_t wait_ms = 0;
+	int64_t wait_ms = 0, claims = 0;
 
 	(void)step_number(reply, REPLY_WAIT, &wait_ms);
 	activity_saw(f->activity, reply->state, reply->revision);
 	if (f->kind == LANE_GRAB) {
 		f->activity->witness_on = f->connection;
 		f->activity->seen.served = true;
+	}
+	if (step_number(reply, REPLY_CLAIMS, &claims) && claims >= 0) {
+		f->activity->draws.claims = (uint64_t)claims;
 	}
 	if (reply->code == STEP_COUNTS) {
 		halt_counts(f->env, f->activity);
@@ -121,6 +131,39 @@ static void refuse_all(struct flight *f, const struct step_reply *reply)
 	for_each_ask(f, lane_refuse, reply->revision, message);
 }
 
+/* The same users ask again, in front of the queue, as long as their time lasts:
+ * the step is idempotent. */
+static void ask_again(struct flight *f, struct metric *counted, const char *why)
+{
+	bool silent = lane_redis_silent(f->env);
+
+	for (size_t i = f->count; i-- > 0;) {
+		struct ask *ask = f->asks[i];
+
+		if (ask == NULL) {
+			continue;
+		}
+		if (silent || uv_now(f->env->loop) >= ask->deadline_ms ||
+		    ask->tries >= LANE_TRIES_MAX) {
+			lane_refuse(ask, 0, why);
+			continue;
+		}
+		metric_add(counted, 1);
+		lane_put_first(f->env, ask);
+	}
+}
+
+/* Nobody knows whether it was executed. */
+static void ask_unsure(struct flight *f)
+{
+	for (size_t i = 0; i < f->count; i++) {
+		if (f->asks[i] != NULL) {
+			f->asks[i]->unsure = f->kind == LANE_GRAB;
+		}
+	}
+	ask_again(f, &retried, "Redis did not answer");
+}
+
 static void handle_reply(struct flight *f, const struct step_reply *reply)
 {
 	redis_time_sample(&f->env->time, f->sent_us, clock_mono_us(),
@@ -145,31 +188,18 @@ static void handle_reply(struct flight *f, const struct step_reply *reply)
 			}
 		}
 		return;
+	case STEP_DRAWS:
+		if (draws_learn(&f->activity->draws, reply)) {
+			ask_again(f, &redrawn, "others were quicker");
+			return;
+		}
+		halt_evidence(f->env, f->activity,
+			      "the seed in Redis is not that of the "
+			      "commitment");
+		refuse_all(f, reply);
+		return;
 	default:
 		refuse_all(f, reply);
-	}
-}
-
-/* Nobody knows whether it was executed. The step is idempotent, so the same
- * users ask again, in front of the queue, as long as their time lasts. */
-static void ask_again(struct flight *f)
-{
-	bool silent = lane_redis_silent(f->env);
-
-	for (size_t i = f->count; i-- > 0;) {
-		struct ask *ask = f->asks[i];
-
-		if (ask == NULL) {
-			continue;
-		}
-		ask->unsure = f->kind == LANE_GRAB;
-		if (silent || uv_now(f->env->loop) >= ask->deadline_ms ||
-		    ask->tries >= LANE_TRIES_MAX) {
-			lane_pending(ask, 0, "Redis did not answer");
-			continue;
-		}
-		metric_add(&retried, 1);
-		lane_put_first(f->env, ask);
 	}
 }
 
@@ -178,7 +208,7 @@ static void handle_failure(struct flight *f, enum redis_outcome outcome,
 {
 	switch (outcome) {
 	case REDIS_UNKNOWN:
-		ask_again(f);
+		ask_unsure(f);
 		return;
 	case REDIS_PARTIAL:
 		log_error("a script failed half-way",
@@ -222,13 +252,28 @@ static void flight_cb(void *ctx, enum redis_outcome outcome,
 
 /* ---- Sending ---- */
 
+/* Of a live activity: what the step draws the amounts from. */
+static struct bytes draws_of(struct flight *f, char **memory)
+{
+	size_t users = 0;
+	struct flight *other;
+
+	DL_FOREACH(lane_of(f)->flights, other)
+	{
+		users += other->count;
+	}
+	return draws_argument(&f->activity->draws, users, f->asks[0]->tries,
+			      memory);
+}
+
 static void send_flight(struct flight *f)
 {
 	bool grab = f->kind == LANE_GRAB;
 	struct grab_env *env = f->env;
 	struct activity *a = f->activity;
-	size_t argc = 2 * f->count + (grab ? 1 : 0);
-	struct bytes *argv = xcalloc(argc + 1, sizeof *argv);
+	struct bytes *argv = xcalloc(2 * f->count + 2, sizeof *argv);
+	struct bytes draws = { 0 };
+	char *memory = NULL;
 	char(*numbers)[24] = xcalloc(f->count + 1, sizeof *numbers);
 	size_t n = 0;
 
@@ -237,6 +282,7 @@ static void send_flight(struct flight *f)
 		bool known =
 			f->connection != 0 && a->witness_on == f->connection;
 
+		draws = draws_of(f, &memory);
 		argv[n++] = known ? BYTES("") : bytes_str(env->witness);
 	}
 	for (size_t i = 0; i < f->count; i++) {
@@ -248,11 +294,14 @@ static void send_flight(struct flight *f)
 		argv[n++] = bytes_make(ask->user, ask->user_len);
 		argv[n++] = bytes_make(numbers[i], (size_t)len);
 	}
+	if (draws.n > 0) {
+		argv[n++] = draws;
+	}
 	f->sent_us = clock_mono_us();
 	metric_observe(&batch_size, f->count);
-	step_run(env->redis, grab ? &lua_grab : &lua_result, activity_id(a),
-		 argc, argv, (uint64_t)env->options->redis_timeout_ms,
-		 flight_cb, f);
+	step_run(env->redis, grab ? &lua_grab : &lua_result, activity_id(a), n,
+		 argv, (uint64_t)env->options->redis_timeout_ms, flight_cb, f);
+	free(memory);
 	free(numbers);
 	free(argv);
 }

@@ -18,7 +18,6 @@
 
 enum {
 	NUMBER_MAX = 24,
-	LATER_MS = 5000, /* after a step that was refused */
 	HELD_MS = 60000, /* between looks at money that is held */
 };
 
@@ -27,7 +26,7 @@ static uint64_t now_of(const struct track *t)
 	return uv_now(t->relay->env->loop);
 }
 
-static void later(struct track *t, uint64_t ms)
+void keeper_later(struct track *t, uint64_t ms)
 {
 	t->keeper.due_ms = now_of(t) + ms;
 }
@@ -58,6 +57,11 @@ enum {
 	FACT_SETTLED,
 	FACT_LEFTOVER,
 	FACT_UNLINKED,
+	FACT_MODE,
+	FACT_LEFT,
+	FACT_BALANCE,
+	FACT_CLAIMED,
+	FACT_TOTAL,
 	FACT_COUNT
 };
 
@@ -82,12 +86,12 @@ static void facts_cb(void *ctx, enum redis_outcome outcome,
 	t->keeper.busy = false;
 	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY ||
 	    reply->elements != FACT_COUNT) {
-		later(t, LATER_MS);
+		keeper_later(t, KEEPER_LATER_MS);
 		return;
 	}
 	e = reply->element;
 	if (e[FACT_STATE]->type != REDIS_REPLY_STRING) {
-		later(t, LATER_MS);
+		keeper_later(t, KEEPER_LATER_MS);
 		return;
 	}
 	*f = (struct keeper_facts){
@@ -100,6 +104,12 @@ static void facts_cb(void *ctx, enum redis_outcome outcome,
 		.settled_ms = number_of(e[FACT_SETTLED]),
 		.counted = e[FACT_LEFTOVER]->type == REDIS_REPLY_STRING,
 		.unlinked = e[FACT_UNLINKED]->type == REDIS_REPLY_STRING,
+		.live = e[FACT_MODE]->type == REDIS_REPLY_STRING &&
+			strcmp(e[FACT_MODE]->str, "live") == 0,
+		.left = number_of(e[FACT_LEFT]),
+		.balance_cents = number_of(e[FACT_BALANCE]),
+		.claimed_cents = number_of(e[FACT_CLAIMED]),
+		.total_cents = number_of(e[FACT_TOTAL]),
 	};
 	t->keeper.count_at = 0;
 	t->keeper.cents = 0;
@@ -114,11 +124,13 @@ static void read_facts(struct track *t)
 	char key[ID_MAX + 32];
 	int n = snprintf(key, sizeof key, "rain:{%s}:meta", t->activity->id);
 	struct bytes argv[2 + FACT_COUNT] = {
-		BYTES("HMGET"),      bytes_make(key, (size_t)n),
-		BYTES("state"),      BYTES("revision"),
-		BYTES("end_ms"),     BYTES("keep_days"),
-		BYTES("settled_ms"), BYTES("leftover_cents"),
-		BYTES("unlinked"),
+		BYTES("HMGET"),         bytes_make(key, (size_t)n),
+		BYTES("state"),         BYTES("revision"),
+		BYTES("end_ms"),        BYTES("keep_days"),
+		BYTES("settled_ms"),    BYTES("leftover_cents"),
+		BYTES("unlinked"),      BYTES("mode"),
+		BYTES("left"),          BYTES("balance"),
+		BYTES("claimed_cents"), BYTES("total_cents"),
 	};
 
 	t->keeper.busy = true;
@@ -139,7 +151,7 @@ static void step_done(void *ctx, enum redis_outcome outcome,
 		log_warn("a step of the keeper failed",
 			 log_str("activity", t->activity->id),
 			 log_bytes("error", error));
-		later(t, LATER_MS);
+		keeper_later(t, KEEPER_LATER_MS);
 		return;
 	}
 	if (reply->code == STEP_OK || reply->code == STEP_ALREADY) {
@@ -151,7 +163,7 @@ static void step_done(void *ctx, enum redis_outcome outcome,
 		t->revision = reply->revision;
 		t->due_ms = now_of(t);
 	} else if (reply->code == STEP_ORDER || reply->code == STEP_REVISION) {
-		later(t, (uint64_t)t->relay->env->options->poll_ms);
+		keeper_later(t, (uint64_t)t->relay->env->options->poll_ms);
 		t->due_ms = now_of(t);
 	} else {
 		log_warn("a step of the keeper was refused",
@@ -161,15 +173,15 @@ static void step_done(void *ctx, enum redis_outcome outcome,
 		if (reply->code == STEP_COUNTS) {
 			halt_counts(t->relay->env, t->activity);
 		}
-		later(t, LATER_MS);
+		keeper_later(t, KEEPER_LATER_MS);
 	}
 	relay_kick(t->relay);
 }
 
 /* The revision is that of the facts: what somebody else changed meanwhile is
  * looked at first. */
-static void run_step(struct track *t, struct bytes operation, struct bytes a,
-		     struct bytes b)
+void keeper_run(struct track *t, struct bytes operation, struct bytes a,
+		struct bytes b)
 {
 	char revision[NUMBER_MAX];
 	int n = snprintf(revision, sizeof revision, "%" PRIu64,
@@ -181,76 +193,6 @@ static void run_step(struct track *t, struct bytes operation, struct bytes a,
 	step_run(t->relay->redis, &lua_activity, activity_id(t->activity), 4,
 		 argv, (uint64_t)t->relay->env->options->redis_timeout_ms,
 		 step_done, t);
-}
-
-/* ---- Counting what is left ---- */
-
-static void page_cb(void *ctx, enum redis_outcome outcome,
-		    const redisReply *reply)
-{
-	struct track *t = ctx;
-	struct keeper *k = &t->keeper;
-	char cents[NUMBER_MAX];
-	char left[NUMBER_MAX];
-	int n;
-	int m;
-
-	k->busy = false;
-	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY) {
-		later(t, LATER_MS);
-		return;
-	}
-	for (size_t i = 0; i < reply->elements; i++) {
-		const redisReply *e = reply->element[i];
-		struct packet packet;
-		const char *why = "not text";
-
-		if (e->type != REDIS_REPLY_STRING ||
-		    !packet_parse(bytes_make(e->str, e->len), &packet, &why)) {
-			log_error("a packet that is left can't be read",
-				  log_str("activity", t->activity->id),
-				  log_str("why", why));
-			halt_evidence(t->relay->env, t->activity,
-				      "a packet that is left can't be read");
-			later(t, LATER_MS);
-			k->count_at = 0;
-			k->cents = 0;
-			return;
-		}
-		k->cents += packet.amount_cents;
-	}
-	k->count_at += reply->elements;
-	if (reply->elements == KEEPER_PAGE) {
-		relay_kick(t->relay);
-		return;
-	}
-	n = snprintf(cents, sizeof cents, "%" PRId64, k->cents);
-	m = snprintf(left, sizeof left, "%" PRIu64, k->count_at);
-	k->count_at = 0;
-	k->cents = 0;
-	run_step(t, BYTES("counted"), bytes_make(cents, (size_t)n),
-		 bytes_make(left, (size_t)m));
-}
-
-static void read_page(struct track *t)
-{
-	struct keeper *k = &t->keeper;
-	char key[ID_MAX + 32];
-	char from[NUMBER_MAX];
-	char to[NUMBER_MAX];
-	struct bytes argv[4] = { BYTES("LRANGE") };
-
-	(void)snprintf(key, sizeof key, "rain:{%s}:packets", t->activity->id);
-	(void)snprintf(from, sizeof from, "%" PRIu64, k->count_at);
-	(void)snprintf(to, sizeof to, "%" PRIu64,
-		       k->count_at + KEEPER_PAGE - 1);
-	argv[1] = bytes_str(key);
-	argv[2] = bytes_str(from);
-	argv[3] = bytes_str(to);
-	k->busy = true;
-	redis_command(t->relay->redis, 4, argv,
-		      (uint64_t)t->relay->env->options->redis_timeout_ms,
-		      page_cb, t);
 }
 
 /* ---- The ledger's word ---- */
@@ -279,14 +221,14 @@ static void settle_cb(void *ctx, const Rain__TotalsReply *totals)
 	}
 	if (totals != NULL && task_of(t) == KEEPER_SETTLE &&
 	    keeper_may_settle(&t->keeper.facts, totals)) {
-		run_step(t, BYTES("settled"),
-			 BYTES("the ledger shows the refund"), BYTES(""));
+		keeper_run(t, BYTES("settled"),
+			   BYTES("the ledger shows the refund"), BYTES(""));
 		return;
 	}
 	if (totals != NULL && totals->alarm.len > 0) {
 		say_once(t, "not settled, the ledger alarms", totals);
 	}
-	later(t, (uint64_t)t->relay->env->options->ask_ms);
+	keeper_later(t, (uint64_t)t->relay->env->options->ask_ms);
 }
 
 static void unlink_cb(void *ctx, const Rain__TotalsReply *totals)
@@ -296,15 +238,15 @@ static void unlink_cb(void *ctx, const Rain__TotalsReply *totals)
 	t->keeper.busy = false;
 	if (totals == NULL || task_of(t) != KEEPER_UNLINK ||
 	    !elsewhere_refunded(totals)) {
-		later(t, (uint64_t)t->relay->env->options->ask_ms);
+		keeper_later(t, (uint64_t)t->relay->env->options->ask_ms);
 		return;
 	}
 	if (totals->held_cents != 0) {
 		say_once(t, "not unlinked, money is held", totals);
-		later(t, HELD_MS);
+		keeper_later(t, HELD_MS);
 		return;
 	}
-	run_step(t, BYTES("unlink"), BYTES(""), BYTES(""));
+	keeper_run(t, BYTES("unlink"), BYTES(""), BYTES(""));
 }
 
 static void ask_ledger(struct track *t, ledger_totals_cb done)
@@ -327,7 +269,7 @@ static void forget_cb(void *ctx, enum redis_outcome outcome,
 			 log_str("activity", t->activity->id));
 		t->relay->scan_due_ms = 0;
 	}
-	later(t, LATER_MS);
+	keeper_later(t, KEEPER_LATER_MS);
 	relay_kick(t->relay);
 }
 
@@ -368,11 +310,11 @@ void keeper_step(struct track *t)
 	}
 	switch (task_of(t)) {
 	case KEEPER_CLOSE:
-		run_step(t, BYTES("close"), BYTES("its time is over"),
-			 BYTES(""));
+		keeper_run(t, BYTES("close"), BYTES("its time is over"),
+			   BYTES(""));
 		return;
 	case KEEPER_COUNT:
-		read_page(t);
+		keeper_count(t);
 		return;
 	case KEEPER_SETTLE:
 		ask_ledger(t, settle_cb);

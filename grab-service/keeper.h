@@ -14,7 +14,10 @@
 
 #include "env.h"
 
-enum { KEEPER_PAGE = 1000 }; /* packets read at once */
+enum {
+	KEEPER_PAGE = 1000,     /* packets read at once */
+	KEEPER_LATER_MS = 5000, /* after a step that was refused */
+};
 
 /* What meta says, and when it said so. */
 struct keeper_facts {
@@ -26,6 +29,11 @@ struct keeper_facts {
 	int64_t settled_ms;
 	bool counted;
 	bool unlinked;
+	bool live;    /* and what is left of it */
+	int64_t left; /* packets */
+	int64_t balance_cents;
+	int64_t claimed_cents;
+	int64_t total_cents;
 };
 
 enum keeper_task {
@@ -72,5 +80,16 @@ bool keeper_wants(struct track *t);
 
 /** Its lists are unlinked: take the activity out of rain:activities. */
 void keeper_forget(struct track *t);
+
+/* ---- For keeper_count.c ---- */
+
+/** Do nothing for so long. */
+void keeper_later(struct track *t, uint64_t ms);
+/** Run operation of lua/activity.lua with two arguments, if the revision is
+ * still that of the facts. */
+void keeper_run(struct track *t, struct bytes operation, struct bytes a,
+		struct bytes b);
+/** Go on to find what is left, and tell Redis in the end. */
+void keeper_count(struct track *t);
 
 #endif

@@ -3,6 +3,7 @@
 -- state, writes, adds one to the revision and pushes the event, or does
 -- nothing at all.
 --#include common.lua
+--#include money.lua
 --#include change.lua
 --#include event.lua
 
@@ -14,7 +15,7 @@ local function wrong_state(sentence)
 end
 
 local function wrong_counts()
-	return head('COUNTS', miscounted() or call('LLEN', PACKETS) ..
+	return head('COUNTS', miscounted() or packets_left() ..
 		' packets are not what the step expects')
 end
 
@@ -91,7 +92,8 @@ function steps.loaded()
 		return wrong_state()
 	end
 	local count, length = meta.count, call('LLEN', PACKETS)
-	if length ~= tonumber(count) then
+	local live = meta.mode == 'live'
+	if length ~= (live and 0 or tonumber(count)) then
 		return head('COUNTS', 'there are ' .. length ..
 			' packets in Redis, and ' .. count .. ' in the plan')
 	end
@@ -102,8 +104,14 @@ function steps.loaded()
 		return head('DIFFERENT', 'the plan has ' .. meta.total_cents ..
 			' cents, not ' .. ARGV[3])
 	end
-	return change('LOADED', { 'packets', count, 'tranches', '1',
-		'tranche_ends', count, 'reason', '' }, 'loaded', 'tranche', '1',
+	local fields = { 'packets', count, 'tranches', '1', 'tranche_ends', count,
+		'reason', '' }
+	if live then
+		fields[9], fields[10] = 'left', count
+		fields[11], fields[12] = 'balance', meta.total_cents
+		fields[13], fields[14] = 'claimed_cents', '0'
+	end
+	return change('LOADED', fields, 'loaded', 'tranche', '1',
 		'packets', count, 'total_cents', ARGV[3])
 end
 
@@ -114,8 +122,12 @@ function steps.open()
 	if state ~= 'LOADED' then
 		return wrong_state()
 	end
-	if call('LLEN', PACKETS) ~= tonumber(ARGV[3]) or not counts_hold() then
+	if packets_left() ~= tonumber(ARGV[3]) or not counts_hold() then
 		return wrong_counts()
+	end
+	if meta.mode == 'live' and meta.balance ~= meta.total_cents then
+		return head('DIFFERENT', 'has ' .. meta.balance ..
+			' cents in Redis, and ' .. meta.total_cents .. ' in the plan')
 	end
 	local fields = { 'reason', '', 'opened_ms', now }
 	if ARGV[4] then
@@ -183,12 +195,18 @@ function steps.close()
 		end
 		call('HDEL', META, 'leftover_cents')
 	end
-	local made, left = call('LLEN', CLAIMS), call('LLEN', PACKETS)
+	local made, left = call('LLEN', CLAIMS), packets_left()
 	local seeds = topup_seeds()
-	return change('CLOSED', accept_events({ 'reason', ARGV[3] or '',
-		'final_claims', made, 'final_left', left, 'final_users',
-		call('HLEN', USERS) }), 'closed', 'claims', made, 'packets_left',
-		left, 'seed', meta.seed or '', unpack(seeds))
+	local fields = { 'reason', ARGV[3] or '', 'final_claims', made,
+		'final_users', call('HLEN', USERS) }
+	if meta.mode == 'live' then
+		-- What nobody claimed is left, whatever was written there.
+		left = math.max(0, (tonumber(meta.count or '') or 0) - made)
+		fields[7], fields[8] = 'left', left
+	end
+	fields[#fields + 1], fields[#fields + 2] = 'final_left', left
+	return change('CLOSED', accept_events(fields), 'closed', 'claims', made,
+		'packets_left', left, 'seed', meta.seed or '', unpack(seeds))
 end
 
 -- cents are those of the packets that are left. What of a tranche was never
@@ -206,8 +224,14 @@ function steps.counted()
 		return head('DIFFERENT', 'was counted already, with ' ..
 			meta.leftover_cents .. ' cents')
 	end
-	if left ~= meta.final_left or call('LLEN', PACKETS) ~= tonumber(left) then
+	if left ~= meta.final_left or packets_left() ~= tonumber(left) then
 		return wrong_counts()
+	end
+	-- Halted as its money did not fit, it was counted by its claims.
+	if meta.mode == 'live' and ARGV[3] ~= meta.balance and
+		not live_wrong() then
+		return head('DIFFERENT', 'has ' .. meta.balance ..
+			' cents left, not ' .. ARGV[3])
 	end
 	local all = meta.all_cents or meta.total_cents
 	if tonumber(cents) > tonumber(all) or
@@ -224,69 +248,7 @@ function steps.cancel()
 		'CANCELLED', 'cancelled')
 end
 
--- The check of a halt is made here again: who saw it fail may have read half
--- of a change. Returns the reason, or nil.
-local checks = {}
-
-function checks.counts()
-	if not type_ok(PACKETS, USERS, CLAIMS, RELAY) then
-		return 'a key of the activity has the wrong type'
-	end
-	return miscounted()
-end
-
-function checks.claim(seq, text)
-	if call('LINDEX', CLAIMS, '-' .. seq) ~= text then
-		return 'claim ' .. seq .. ' is not what it was'
-	end
-end
-
-function checks.element(seq)
-	local text = call('LINDEX', CLAIMS, '-' .. seq)
-	if not text or not string.find(text, '^{"redPacketId":"[^"]+",' ..
-		'"amount":"[%d.]+","userId":"[^"]+","seq":' .. seq ..
-		',"atMs":%d+,"tranche":%d+}$') then
-		return 'element ' .. seq .. ' of the claims is not the claim ' .. seq
-	end
-end
-
-function checks.user(user)
-	if not call('HGET', USERS, user) then
-		return 'user ' .. user .. ' has a claim and is not among the users'
-	end
-end
-
-function checks.evidence(reason)
-	return reason
-end
-
-function steps.halt()
-	if state == 'HALTED' then
-		return head('ALREADY', 'is HALTED already')
-	end
-	local reason = nil
-	if state == 'OPEN' or state == 'PAUSED' or state == 'CLOSED' then
-		reason = checks[ARGV[3]](ARGV[4], ARGV[5])
-	else
-		-- The state itself may be what somebody wrote.
-		reason = type_ok(PACKETS, USERS, CLAIMS, RELAY) and
-			contradiction(state, call('LLEN', CLAIMS) +
-			call('HLEN', USERS), nil, meta.settled_ms)
-		if not reason then
-			return wrong_state()
-		end
-		reason = 'the state is ' .. state .. ', but ' .. reason
-	end
-	if not reason then
-		return head('DIFFERENT', 'the check holds: not halted')
-	end
-	local reply = change('HALTED', { 'reason', reason }, 'halted',
-		'reason', reason)
-	if reply[1] == 'OK' then
-		reply[5] = reason
-	end
-	return reply
-end
+--#include halt.lua
 
 function steps.settled()
 	if state == 'SETTLED' then

@@ -6,6 +6,8 @@ local WON, ALREADY_GRABBED, SOLD_OUT, NOT_STARTED = 1, 2, 3, 4
 local NOT_YET, PAUSED, ENDED, BUSY, PENDING = 5, 6, 7, 11, 12
 
 local users_max = 1000
+-- The draws of a live activity make the number of arguments even.
+local draws = #ARGV % 2 == 0 and table.remove(ARGV)
 local count = (#ARGV - 1) / 2
 if count > users_max then
 	return redis.error_reply('ERR more than 1000 users in a batch')
@@ -14,7 +16,7 @@ end
 local m = try('HMGET', META, 'schema', 'state', 'revision', 'incarnation',
 	'packets', 'start_ms', 'end_ms', 'tranche_ends', 'unlinked',
 	'final_claims', 'settled_ms', 'cancelled_ms', 'release_ms',
-	'opened_ms')
+	'opened_ms', 'mode')
 if m.err then
 	return { refusal(m.err), now, 0, '', 0, 0, 0, 0 }
 end
@@ -40,6 +42,14 @@ for _, length in ipairs({ left, made, have, relay }) do
 	if type(length) == 'table' and length.err then
 		return { refusal(length.err), now, revision, state, 0, 0, 0, 0 }
 	end
+end
+
+local live = m[15] == 'live'
+if live then
+	-- A list is a stranger's; closed, nothing comes of it any more.
+	local closed = state == 'CLOSED' or state == 'SETTLED'
+	left = left > 0 and not closed and 2 ^ 53 or
+		left_of(call('HGET', META, 'left'))
 end
 
 local total = tonumber(m[5] or 0)

@@ -63,11 +63,27 @@ local function events_missing()
 		call('LLEN', EVENTS)
 end
 
+local function packets_left()
+	if meta.mode == 'live' then
+		return left_of(meta.left)
+	end
+	return call('LLEN', PACKETS)
+end
+
+-- Why nothing can be drawn of a live activity, or nil.
+local function live_wrong()
+	local fields = {}
+	for i, name in ipairs(drawn_from) do
+		fields[i] = meta[name] or false
+	end
+	return undrawable(packets_left(), fields)
+end
+
 -- Why what is in Redis cannot be what the steps made of it, or nil: no packet
 -- and no claim comes or goes but by a grab. Once it is closed none may come or
 -- go: a halted activity is closed with what there is.
 local function miscounted()
-	local left, made = call('LLEN', PACKETS), call('LLEN', CLAIMS)
+	local left, made = packets_left(), call('LLEN', CLAIMS)
 	local have, told = call('HLEN', USERS), call('LLEN', EVENTS)
 	local cursor = call('HMGET', RELAY, 'claims', 'events')
 	local as, wrong = nil, contradiction(state, made + have,
@@ -83,10 +99,19 @@ local function miscounted()
 		as = left + made == tonumber(meta.packets or -1) and have == made
 	end
 	if not as then
-		return 'packets ' .. left .. ', claims ' .. made .. ', users ' ..
+		return 'packets ' .. string.format('%.0f', left) ..
+			', claims ' .. made .. ', users ' ..
 			have .. ' do not fit the ' ..
 			(meta.packets or 'unknown number of') ..
 			' packets of the activity'
+	end
+	-- Closed, it is what it is: it is counted then.
+	if meta.mode == 'live' and state ~= 'CLOSED' and state ~= 'SETTLED' then
+		wrong = call('LLEN', PACKETS) > 0 and
+			'somebody made a list of packets' or live_wrong()
+		if wrong then
+			return wrong
+		end
 	end
 	if made < (tonumber(cursor[1] or 0) or 2 ^ 53) then
 		return cursor[1] .. ' claims were published, here are ' .. made

@@ -55,3 +55,9 @@ local function allowed(...)
 	end
 	return true
 end
+
+-- Of a live activity no list is in Redis: meta says what is left. A number of
+-- meta, and one that no count can fit if it is none.
+local function left_of(text)
+	return string.find(text or '0', '^%d+$') and tonumber(text or 0) or 2 ^ 53
+end

@@ -2,6 +2,7 @@
 -- After a restart or a failover of Redis: show that nothing was lost, then
 -- go on with the new incarnation. README.md has the operations.
 --#include common.lua
+--#include money.lua
 --#include change.lua
 
 local operation = ARGV[1]

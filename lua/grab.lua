@@ -39,13 +39,21 @@ for i = 1, count do
 	reply[at], reply[at + 1] = status, text
 end
 
+-- The packets, if they are not in the list, and what is left after them.
+local popped, balance, claimed = nil, nil, nil
+if live and #winners > 0 then
+--#include money.lua
+--#include live.lua
+end
+
 local n = #winners
 local witness = ARGV[1] ~= '' and 'w:' .. ARGV[1]
 if relay[2] then
 	witness = false
 end
 if witness and not allowed({ 'HSET', RELAY, witness, '0' }) or
-	n > 0 and not allowed({ 'RPOP', PACKETS, '1' },
+	n > 0 and not allowed(popped and { 'HSET', META, 'f', 'v' } or
+		{ 'RPOP', PACKETS, '1' },
 		{ 'HSET', USERS, 'u', 'c' }, { 'LPUSH', CLAIMS, 'c' }) then
 	return { 'ACL', now, revision, state, 0, 0, 0, 0 }
 end
@@ -74,7 +82,13 @@ end
 if n == 0 then
 	return reply
 end
-local popped = call('RPOP', PACKETS, n)
+if popped then
+	call('HSET', META, 'left', left - n, 'balance',
+		string.format('%.0f', balance), 'claimed_cents',
+		string.format('%.0f', claimed))
+else
+	popped = call('RPOP', PACKETS, n)
+end
 local stored, texts = {}, {}
 for k = 1, n do
 	local at = winners[k]

@@ -2,6 +2,7 @@
 -- Push a chunk of the plan: README.md has the arguments and the reply. The
 -- offset makes a chunk that is sent twice harmless.
 --#include common.lua
+--#include money.lua
 --#include change.lua
 
 local offset, n = tonumber(ARGV[1]), #ARGV - 1
@@ -16,6 +17,10 @@ if state ~= 'LOADING' then
 	return head('STATE', call('LLEN', PACKETS))
 end
 local length = call('LLEN', PACKETS)
+if meta.mode == 'live' then
+	-- Its packets are drawn while people grab.
+	return head('DIFFERENT', length)
+end
 if call('LLEN', CLAIMS) + call('HLEN', USERS) > 0 then
 	-- The state is a stranger's: packets of these claims would come again.
 	return head('COUNTS', length)

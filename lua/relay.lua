@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- The relay's lease and its cursors: README.md has the operations.
 --#include common.lua
+--#include money.lua
 --#include change.lua
 
 local operation, owner, generation = ARGV[1], ARGV[2], ARGV[3]

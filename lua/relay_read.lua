@@ -1,6 +1,7 @@
 #!lua flags=no-writes
 -- What the relay publishes next: README.md has the arguments and the reply.
 --#include common.lua
+--#include money.lua
 --#include change.lua
 
 local code = sound(true)
@@ -49,4 +50,4 @@ return head(code or 'OK', r[1] or '', count_of(r[2]), count_of(r[3]),
 	count_of(r[4]), count_of(r[5]), made, told,
 	after(CLAIMS, made, claims_at, tonumber(ARGV[2])),
 	after(EVENTS, told, events_at, events_most),
-	call('LLEN', PACKETS), call('HLEN', USERS))
+	packets_left(), call('HLEN', USERS))

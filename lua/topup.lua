@@ -3,6 +3,7 @@
 -- announced first, which funds it; then its packets come in chunks, each in
 -- the list and in meta at once.
 --#include common.lua
+--#include money.lua
 --#include change.lua
 --#include event.lua
 
@@ -36,6 +37,9 @@ local function refused(packets, cents)
 		return 'STATE', 'topup is not possible: its end is past'
 	elseif meta.algorithm == 'adopted' then
 		return 'DIFFERENT', 'has an adopted list: nothing can be added to it'
+	elseif meta.mode == 'live' then
+		return 'DIFFERENT', 'is drawn while people grab: ' ..
+			'nothing can be added to it'
 	elseif meta.topup then
 		return 'STATE', 'has tranche ' .. meta.topup .. ' still to load: ' ..
 			'ask for that top-up again first'

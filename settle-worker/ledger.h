@@ -25,6 +25,7 @@ enum {
 	LEDGER_PAGE_MAX = 1000, /* rows of one answer */
 	LEDGER_WHY_MAX = 256,
 	LEDGER_ALARM_MAX = 1024, /* with what the audit found */
+	LEDGER_TOPUPS_MAX = 20,  /* more than an activity can have */
 	/* Of a message, on its way to the dead letter topic, where all of it
 	 * as hex is to stay below the megabyte that a broker takes. */
 	LEDGER_DEAD_KEY_MAX = 4096,
@@ -93,6 +94,14 @@ struct ledger_page {
 	size_t limit; /* 1 to LEDGER_PAGE_MAX */
 };
 
+/* A tranche after the first, as one `topped_up` announced it. */
+struct ledger_topup {
+	int64_t tranche;
+	int64_t packets;
+	int64_t amount_cents;
+	char commitment[4 * 65 + 1]; /* as that of ledger_totals */
+};
+
 struct ledger_totals {
 	char activity_id[ID_MAX + 1];
 	struct settle_books books;
@@ -103,6 +112,8 @@ struct ledger_totals {
 	char commitment[4 * 65 + 1]; /* 64 hex digits; else 65 characters */
 	char entropy[4 * 129 + 1];   /* 128 hex digits; else 129 characters */
 	char alarm[LEDGER_ALARM_MAX];
+	struct ledger_topup topups[LEDGER_TOPUPS_MAX]; /* by revision */
+	size_t topup_count;
 	int64_t total_cents;
 	int64_t total_packets;
 	int64_t seq_count;

@@ -34,7 +34,33 @@ void ledger_answer_records(struct dubbo_call *call,
 	free(rows);
 }
 
-static void fill(Rain__TotalsReply *m, const struct ledger_totals *t)
+/* Tranches of a reply, which points into them. */
+struct topups {
+	Rain__AnnouncedTranche rows[LEDGER_TOPUPS_MAX];
+	Rain__AnnouncedTranche *list[LEDGER_TOPUPS_MAX];
+};
+
+static void fill_topups(Rain__TotalsReply *m, const struct ledger_totals *t,
+			struct topups *memory)
+{
+	for (size_t i = 0; i < t->topup_count; i++) {
+		const struct ledger_topup *u = &t->topups[i];
+		Rain__AnnouncedTranche *row = &memory->rows[i];
+
+		rain__announced_tranche__init(row);
+		row->number = (uint32_t)u->tranche;
+		row->packets = (uint64_t)u->packets;
+		row->total_cents = u->amount_cents;
+		row->commitment = to_pb_str(u->commitment);
+		memory->list[i] = row;
+	}
+	m->n_topups = t->topup_count;
+	m->topups = memory->list;
+}
+
+/* What m then points to is in t and memory. */
+static void fill(Rain__TotalsReply *m, const struct ledger_totals *t,
+		 struct topups *memory)
 {
 	const struct settle_books *b = &t->books;
 
@@ -68,6 +94,7 @@ static void fill(Rain__TotalsReply *m, const struct ledger_totals *t)
 	m->commitment = to_pb_str(t->commitment);
 	m->entropy = to_pb_str(t->entropy);
 	m->cancelled = b->cancelled;
+	fill_topups(m, t, memory);
 }
 
 void ledger_answer_totals(struct dubbo_call *call,
@@ -75,10 +102,11 @@ void ledger_answer_totals(struct dubbo_call *call,
 			  struct bytes activity_id)
 {
 	Rain__TotalsReply reply = RAIN__TOTALS_REPLY__INIT;
+	struct topups topups;
 
 	reply.activity_id = to_pb(activity_id);
 	if (totals != NULL) {
-		fill(&reply, totals);
+		fill(&reply, totals, &topups);
 	}
 	dubbo_reply(call, &reply.base);
 }
@@ -89,15 +117,17 @@ void ledger_answer_activities(struct dubbo_call *call,
 	Rain__ActivitiesReply reply = RAIN__ACTIVITIES_REPLY__INIT;
 	Rain__TotalsReply *rows = xcalloc(n + 1, sizeof *rows);
 	Rain__TotalsReply **list = xcalloc(n + 1, sizeof *list);
+	struct topups *topups = xcalloc(n + 1, sizeof *topups);
 
 	for (size_t i = 0; i < n; i++) {
 		rain__totals_reply__init(&rows[i]);
-		fill(&rows[i], &totals[i]);
+		fill(&rows[i], &totals[i], &topups[i]);
 		list[i] = &rows[i];
 	}
 	reply.n_activities = n;
 	reply.activities = list;
 	dubbo_reply(call, &reply.base);
+	free(topups);
 	free(list);
 	free(rows);
 }

@@ -5,94 +5,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "ledger_sqlite.h"
-
-enum read_statement {
-	R_BALANCE,
-	R_RECORDS_OF_USER,
-	R_RECORDS_OF_ACTIVITY,
-	R_RECORD,
-	R_TOTALS,
-	R_ACTIVITIES,
-	R_POSITIONS,
-	R_WATCH,
-	R_PARKED,
-	R_PARKED_OLDEST,
-	R_COUNT
-};
-
-#define RECORD_COLUMNS                                                        \
-	"r.record, i.activity_id, r.red_packet_id, a.owner, r.amount, r.seq," \
-	" r.tranche, r.at_ms, r.credited_ms"
-
-/* A table that is cut at whole_seq has few seqs above it, or none. */
-#define TOTALS_COLUMNS                                                         \
-	"activity_id, uid, currency, title, state, revision, cancelled,"       \
-	" total_amount, total_packet, funded_amount, funded_packet,"           \
-	" remaining_amount, remaining_packet, credited_amount,"                \
-	" credited_packet, held_amount, held_packet, refunded_amount,"         \
-	" refunded_packet, refund_ms, final_claims, leftover_amount, max_seq," \
-	" whole_seq, parked_count, conflict_count, created_ms, updated_ms,"    \
-	" alarm,"                                                              \
-	" (SELECT coalesce(sum(p.delta), 0) FROM transfer t"                   \
-	"  JOIN posting p USING (transfer) WHERE t.activity = i.activity),"    \
-	" whole_seq + CASE WHEN whole_seq = max_seq THEN 0 ELSE"               \
-	"  (SELECT count(*) FROM"                                              \
-	"   (SELECT seq FROM red_packet_record WHERE activity = i.activity"    \
-	"     AND seq > i.whole_seq"                                           \
-	"    UNION SELECT seq FROM parked_claim WHERE activity = i.activity"   \
-	"     AND seq > i.whole_seq"                                           \
-	"    UNION SELECT seq FROM conflict WHERE activity = i.activity"       \
-	"     AND seq > i.whole_seq)) END,"                                    \
-	" substr(commitment, 1, 65),"                                          \
-	" coalesce((SELECT substr(detail, 1,"                                  \
-	"    min(129, instr(detail || ' ', ' ') - 1))"                         \
-	"   FROM activity_change c"                                            \
-	"   WHERE c.activity = i.activity AND c.kind = 'entropy'"              \
-	"   ORDER BY c.revision LIMIT 1), '')"
-
-static const char *const texts[R_COUNT] = {
-	[R_BALANCE] = "SELECT balance, currency FROM account"
-		      " WHERE owner = ?1 AND kind = 'user'"
-		      " ORDER BY account LIMIT 1",
-	[R_RECORDS_OF_USER] =
-		"SELECT " RECORD_COLUMNS " FROM account a"
-		" JOIN red_packet_record r USING (account)"
-		" JOIN red_packet_info i USING (activity)"
-		" WHERE a.owner = ?1 AND a.kind = 'user' AND r.record < ?2"
-		" ORDER BY r.record DESC LIMIT ?3",
-	[R_RECORDS_OF_ACTIVITY] =
-		"SELECT " RECORD_COLUMNS " FROM red_packet_info i"
-		" JOIN red_packet_record r USING (activity)"
-		" JOIN account a USING (account)"
-		" WHERE i.activity_id = ?1 AND r.seq > ?2"
-		" ORDER BY r.seq LIMIT ?3",
-	[R_RECORD] = "SELECT " RECORD_COLUMNS " FROM account a"
-		     " JOIN red_packet_record r USING (account)"
-		     " JOIN red_packet_info i USING (activity)"
-		     " WHERE a.owner = ?2 AND a.kind = 'user'"
-		     " AND i.activity_id = ?1",
-	[R_TOTALS] = "SELECT " TOTALS_COLUMNS " FROM red_packet_info i"
-		     " WHERE activity_id = ?1",
-	[R_ACTIVITIES] = "SELECT " TOTALS_COLUMNS " FROM red_packet_info i"
-			 " WHERE activity_id > ?1 ORDER BY activity_id"
-			 " LIMIT ?2",
-	[R_POSITIONS] = "SELECT topic, partition, next_offset"
-			" FROM consumer_offset WHERE cluster_id = ?1"
-			" ORDER BY topic, partition LIMIT ?2",
-	[R_WATCH] = "SELECT activity_id, max_seq, whole_seq, final_claims,"
-		    " credited_packet, (SELECT count(*) FROM activity_change c"
-		    "  WHERE c.activity = i.activity)"
-		    " FROM red_packet_info i WHERE refund_ms = 0 ORDER BY"
-		    " whole_seq >= max(max_seq, final_claims), uid = '',"
-		    " activity DESC LIMIT ?1",
-	[R_PARKED] = "SELECT coalesce(sum(parked_count), 0)"
-		     " FROM red_packet_info",
-	[R_PARKED_OLDEST] = "SELECT p.parked, p.parked_ms, i.activity_id"
-			    " FROM parked_claim p"
-			    " JOIN red_packet_info i USING (activity)"
-			    " WHERE p.reason = 'unfunded'"
-			    " ORDER BY p.parked LIMIT 1",
-};
+#include "ledger_sqlite_read.h"
 
 struct reader {
 	struct ledger_reader base;
@@ -180,7 +93,29 @@ static int record(struct ledger_reader *base, struct bytes activity_id,
 	return 0;
 }
 
-static void take_totals(const struct sql *q, int s, struct ledger_totals *t)
+static int read_topups(struct sql *q, struct ledger_totals *t)
+{
+	int rv = sql_first(q, R_TOPUPS, "si", bytes_str(t->activity_id),
+			   (int64_t)LEDGER_TOPUPS_MAX);
+
+	while (rv == 1 && t->topup_count < LEDGER_TOPUPS_MAX) {
+		struct ledger_topup *u = &t->topups[t->topup_count++];
+
+		u->tranche = sql_int(q, R_TOPUPS, 0);
+		u->packets = sql_int(q, R_TOPUPS, 1);
+		u->amount_cents = sql_int(q, R_TOPUPS, 2);
+		sql_copy(q, R_TOPUPS, 3, u->commitment, sizeof u->commitment);
+		rv = sql_next(q, R_TOPUPS);
+	}
+	if (rv < 0) {
+		return rv;
+	}
+	sql_done(q, R_TOPUPS);
+	return 0;
+}
+
+/* All of one state: s holds it until its next step. */
+static int take_totals(struct sql *q, int s, struct ledger_totals *t)
 {
 	struct settle_books *b = &t->books;
 	int c = 0;
@@ -219,6 +154,7 @@ static void take_totals(const struct sql *q, int s, struct ledger_totals *t)
 	t->seq_count = sql_int(q, s, c++);
 	sql_copy(q, s, c++, t->commitment, sizeof t->commitment);
 	sql_copy(q, s, c, t->entropy, sizeof t->entropy);
+	return read_topups(q, t);
 }
 
 static int totals(struct ledger_reader *base, struct bytes activity_id,
@@ -231,11 +167,9 @@ static int totals(struct ledger_reader *base, struct bytes activity_id,
 		return rv;
 	}
 	*known = rv == 1;
-	if (*known) {
-		take_totals(q, R_TOTALS, out);
-	}
+	rv = *known ? take_totals(q, R_TOTALS, out) : 0;
 	sql_done(q, R_TOTALS);
-	return 0;
+	return rv;
 }
 
 static int activities(struct ledger_reader *base, struct bytes after,
@@ -246,7 +180,11 @@ static int activities(struct ledger_reader *base, struct bytes after,
 
 	*n = 0;
 	while (rv == 1 && *n < limit) {
-		take_totals(q, R_ACTIVITIES, &out[(*n)++]);
+		rv = take_totals(q, R_ACTIVITIES, &out[(*n)++]);
+		if (rv < 0) {
+			sql_done(q, R_ACTIVITIES);
+			return rv;
+		}
 		rv = sql_next(q, R_ACTIVITIES);
 	}
 	if (rv < 0) {
@@ -373,7 +311,7 @@ int ledger_sqlite_reader(struct ledger *base, struct ledger_reader **out)
 	int rv;
 
 	r->base.ops = &ops;
-	r->q = (struct sql){ .texts = texts,
+	r->q = (struct sql){ .texts = ledger_sqlite_read_statements,
 			     .stmts = r->stmts,
 			     .count = R_COUNT,
 			     .why = r->why,

@@ -1,9 +1,9 @@
 # Tests of rainctl.
-foreach(name books forecast luckiest plan_file verify_topup wrap)
+foreach(name activity_json books forecast luckiest plan_file verify_topup wrap)
   c_test(${name} unit SOURCES unit/test_${name}.c LIBS console_core)
 endforeach()
 
-foreach(name verify verify_publish)
+foreach(name verify verify_live verify_publish)
   c_test(${name} unit SOURCES unit/test_${name}.c lib/verify_case.c LIBS console_core)
 endforeach()
 

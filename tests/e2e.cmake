@@ -1,7 +1,7 @@
 # Whole stacks: the real programs with Redis, Kafka and a ledger. Each starts
 # its own on free ports; they share the broker that KAFKA_BOOTSTRAP names.
 foreach(name quiz kill release states topup reclose rewind redis one_user two_of_each tampered
-             verify adopt bench)
+             verify adopt live bench)
   add_test(NAME e2e.${name}
     COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/e2e/test_${name}.sh)
   set_tests_properties(e2e.${name} PROPERTIES LABELS e2e TIMEOUT 300

@@ -10,7 +10,7 @@ target_link_libraries(fault_tappers PRIVATE
 
 # The proxies, processes and faults, as a library so that parts can be tested.
 add_library(fault STATIC
-  fault/activities.c fault/child.c fault/faults.c fault/proxy.c
+  fault/activities.c fault/child.c fault/faults.c fault/foreign.c fault/proxy.c
   fault/proxy_pair.c fault/rounds.c fault/schedule.c fault/summary.c
   fault/watch.c fault/world.c fault/world_config.c)
 target_include_directories(fault PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
@@ -21,20 +21,24 @@ target_link_libraries(fault_torture PRIVATE fault build_flags)
 
 # The rules of the checker, which read nothing, and what fills their tables.
 add_library(fault_check_rules STATIC
-  fault/check.c fault/check_answers.c fault/check_events.c fault/check_money.c
-  fault/check_persons.c)
+  fault/check.c fault/check_answers.c fault/check_events.c fault/check_live.c
+  fault/check_money.c fault/check_persons.c fault/check_plan.c)
 target_include_directories(fault_check_rules PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(fault_check_rules PUBLIC console_core PRIVATE build_flags)
 add_executable(fault_check
-  fault/check_ledger.c fault/check_log.c fault/check_main.c fault/check_redis.c
-  fault/check_topics.c)
+  fault/check_ledger.c fault/check_lists.c fault/check_log.c fault/check_main.c
+  fault/check_redis.c fault/check_topics.c)
 target_link_libraries(fault_check PRIVATE
   fault_check_rules grab_core PkgConfig::sqlite3 PkgConfig::hiredis build_flags)
-foreach(name fault_check fault_check_books)
+foreach(name fault_check fault_check_books fault_check_live)
   c_test(${name} unit SOURCES unit/test_${name}.c lib/fault_tables.c
          LIBS fault_check_rules)
 endforeach()
+c_test(fault_check_plan unit
+  SOURCES unit/test_fault_check_plan.c fault/check_lists.c lib/fault_tables.c
+  LIBS fault_check_rules)
 c_test(fault_schedule unit SOURCES unit/test_fault_schedule.c LIBS fault)
+c_test(fault_activities unit SOURCES unit/test_fault_activities.c LIBS fault)
 c_test(fault_proxy component
   SOURCES component/test_fault_proxy.c lib/turns.c LIBS fault base)
 

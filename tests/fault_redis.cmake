@@ -1,7 +1,8 @@
 # What happens to Redis in production: by one service or more, and on whole
 # stacks.
 c_test(stranger integration
-  SOURCES integration/test_stranger.c lib/stranger_changes.c ${grab_rig}
+  SOURCES integration/test_stranger.c lib/stranger_changes.c
+          lib/stranger_live.c ${grab_rig}
   LIBS grab_core)
 foreach(name adopted edited grab_rights grab_end failover)
   c_test(${name} integration

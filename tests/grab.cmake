@@ -10,10 +10,13 @@ foreach(name path late elsewhere service)
   c_test(grab_${name} integration
     SOURCES integration/test_grab_${name}.c ${grab_rig} LIBS grab_core)
 endforeach()
+c_test(grab_live integration
+  SOURCES integration/test_grab_live.c lib/random_rule.c ${grab_rig}
+  LIBS grab_core)
 c_test(grab_lost integration
   SOURCES integration/test_grab_lost.c lib/cut_proxy.c ${grab_rig}
   LIBS grab_core)
-foreach(name relay_publish relay_away relay_keeper relay_topup fence_restart)
+foreach(name relay_publish relay_away relay_keeper relay_live relay_topup fence_restart)
   c_test(${name} integration
     SOURCES integration/test_${name}.c lib/kafka_read.c ${grab_rig}
     LIBS grab_core)

@@ -43,14 +43,26 @@ static int64_t double_mean(struct numbers *n, struct range r, int64_t mean,
 	return draw(n, r);
 }
 
+/* How far from the mean a share may be, below as above. */
+static int64_t half_of(struct range r, int64_t mean)
+{
+	return smaller(mean - r.lo, r.hi - mean);
+}
+
+/* Where that is nothing. */
+static int64_t nearest(struct range r, int64_t mean)
+{
+	return r.lo > mean ? r.lo : mean;
+}
+
 /* As far below the mean as above it: four uniform parts of that range. */
 static int64_t normal(struct numbers *n, struct range r, int64_t mean)
 {
-	int64_t half = smaller(mean - r.lo, r.hi - mean);
+	int64_t half = half_of(r, mean);
 	int64_t share;
 
 	if (half <= 0) {
-		return r.lo > mean ? r.lo : mean;
+		return nearest(r, mean);
 	}
 	share = mean - half;
 	for (int64_t j = 0; j < 4; j++) {
@@ -82,6 +94,37 @@ static void in_turn(struct numbers *n, const struct allocate_rule *rule,
 			amounts[i] = double_mean(n, r, rest / left, min);
 			break;
 		}
+		rest -= amounts[i];
+	}
+}
+
+/* As far below the mean as above it, so that no place has a better one: what a
+ * list gets from the shuffle. */
+static int64_t live_share(const uint8_t place[NUMBERS_DRAW], struct range r,
+			  int64_t mean)
+{
+	int64_t half = half_of(r, mean);
+
+	if (half <= 0) {
+		return nearest(r, mean);
+	}
+	return mean - half +
+	       (int64_t)numbers_scaled(place, 2 * (uint64_t)half + 1);
+}
+
+/* What lua/live.lua does, place after place. */
+static void live(struct numbers *n, const struct allocate_rule *rule,
+		 int64_t max, int64_t *amounts)
+{
+	int64_t rest = rule->total_cents;
+
+	for (uint64_t i = 0; i < rule->count; i++) {
+		int64_t left = (int64_t)(rule->count - i);
+
+		amounts[i] =
+			live_share(numbers_draw(n),
+				   range_of(rest, left, rule->min_cents, max),
+				   rest / left);
 		rest -= amounts[i];
 	}
 }
@@ -130,6 +173,27 @@ static void prove(const struct allocate_rule *rule, int64_t max,
 	check(rest == 0);
 }
 
+/* All at once, for a list. */
+static void split(struct numbers *n, const struct allocate_rule *rule,
+		  int64_t max, int64_t *amounts)
+{
+	switch (rule->algorithm) {
+	case ALLOCATE_LINE_CUT:
+		allocate_line_cut(n, rule, max, amounts);
+		break;
+	case ALLOCATE_EQUAL:
+		equal(rule, amounts);
+		break;
+	case ALLOCATE_TIERS:
+		tiers(rule, amounts);
+		break;
+	default:
+		in_turn(n, rule, max, amounts);
+		break;
+	}
+	shuffle(n, rule->count, amounts);
+}
+
 void allocate(const uint8_t seed[ALLOCATE_SEED],
 	      const struct allocate_rule *rule, int64_t *amounts)
 {
@@ -141,21 +205,11 @@ void allocate(const uint8_t seed[ALLOCATE_SEED],
 	check(rule->algorithm != ALLOCATE_ADOPTED);
 	check(allocate_possible(rule, why));
 	numbers_init(&n, seed);
-	switch (rule->algorithm) {
-	case ALLOCATE_LINE_CUT:
-		allocate_line_cut(&n, rule, max, amounts);
-		break;
-	case ALLOCATE_EQUAL:
-		equal(rule, amounts);
-		break;
-	case ALLOCATE_TIERS:
-		tiers(rule, amounts);
-		break;
-	default:
-		in_turn(&n, rule, max, amounts);
-		break;
+	if (rule->live) {
+		live(&n, rule, max, amounts);
+	} else {
+		split(&n, rule, max, amounts);
 	}
-	shuffle(&n, rule->count, amounts);
 	numbers_close(&n);
 	prove(rule, max, amounts);
 }

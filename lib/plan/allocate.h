@@ -7,6 +7,10 @@
  * after it the same numbers shuffle: for i = count - 1, ..., 1 share i and
  * share below(i + 1) change places. The shares in this order are packets
  * 1, 2, ... of the plan, so no place is better than another.
+ *
+ * A live rule has no list: lua/grab.lua draws each share as it is grabbed, from
+ * the draw of its place, and there is nothing to shuffle. What it draws is what
+ * allocate() says.
  */
 #ifndef PLAN_ALLOCATE_H
 #define PLAN_ALLOCATE_H
@@ -44,6 +48,7 @@ struct allocate_rule {
 	int64_t min_cents;   /* at least 1 */
 	int64_t max_cents;   /* min to AMOUNT_MAX_CENTS, or 0: no bound */
 	enum allocate_algorithm algorithm;
+	bool live;         /* double_mean only */
 	size_t tier_count; /* 0 unless the algorithm is tiers */
 	struct allocate_tier tiers[ALLOCATE_TIERS_MAX];
 };

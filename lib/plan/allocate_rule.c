@@ -147,6 +147,13 @@ bool allocate_possible(const struct allocate_rule *rule, char why[ALLOCATE_WHY])
 	} else {
 		check_bounds(rule, why);
 	}
+	if (why[0] == '\0' && rule->live &&
+	    rule->algorithm != ALLOCATE_DOUBLE_MEAN) {
+		(void)snprintf(why, ALLOCATE_WHY,
+			       "mode live with the algorithm %s: only "
+			       "double_mean can be drawn while people grab",
+			       allocate_name(rule->algorithm));
+	}
 	if (why[0] == '\0' && rule->algorithm == ALLOCATE_TIERS) {
 		check_tiers(rule, why);
 	} else if (why[0] == '\0' && rule->tier_count > 0) {

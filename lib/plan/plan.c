@@ -124,6 +124,11 @@ static bool times_ok(const struct plan *p, char why[PLAN_WHY])
 	return why[0] == '\0';
 }
 
+static bool is_live(const Rain__Plan *m)
+{
+	return bytes_eq(from_pb(m->mode), BYTES("live"));
+}
+
 static bool split_ok(const Rain__Plan *m, char why[PLAN_WHY])
 {
 	enum allocate_algorithm algorithm;
@@ -131,6 +136,9 @@ static bool split_ok(const Rain__Plan *m, char why[PLAN_WHY])
 	if (!allocate_by_name(from_pb(m->algorithm), &algorithm)) {
 		(void)snprintf(why, PLAN_WHY, "algorithm must be %s",
 			       ALLOCATE_NAMES);
+	} else if (m->mode.len != 0 && !is_live(m) &&
+		   !bytes_eq(from_pb(m->mode), BYTES("list"))) {
+		(void)snprintf(why, PLAN_WHY, "mode must be list or live");
 	} else if (m->n_tiers > ALLOCATE_TIERS_MAX) {
 		(void)snprintf(why, PLAN_WHY, "%zu tiers: 1 to %d are allowed",
 			       m->n_tiers, ALLOCATE_TIERS_MAX);
@@ -143,6 +151,7 @@ static void read_split(const Rain__Plan *m, struct allocate_rule *out)
 	bool known = allocate_by_name(from_pb(m->algorithm), &out->algorithm);
 
 	check(known);
+	out->live = is_live(m);
 	out->tier_count = m->n_tiers;
 	for (size_t i = 0; i < m->n_tiers; i++) {
 		out->tiers[i] = (struct allocate_tier){
@@ -265,6 +274,8 @@ void plan_difference(const struct plan *there, const struct plan *here,
 	} else if (r->algorithm != q->algorithm) {
 		differ(why, "algorithm", allocate_name(r->algorithm),
 		       allocate_name(q->algorithm));
+	} else if (r->live != q->live) {
+		differ(why, "mode", plan_mode(there), plan_mode(here));
 	} else if (!same_tiers(r, q)) {
 		(void)snprintf(why, PLAN_WHY, "its tiers differ");
 	} else if (there->start_ms != here->start_ms) {

@@ -8,10 +8,10 @@
  *   min_cents max_cents start_ms end_ms ack keep_days
  *
  * in this order; then tiers, if the algorithm is that: each as cents, x,
- * packets, a comma between two; then release_ms, if it is not 0. Numbers are
- * decimal without superfluous zeros. No value has a control character, so no
- * two plans have the same text. The commitment is SHA-256 over the 32 bytes of
- * the seed and then this text, in lower-case hex.
+ * packets, a comma between two; then release_ms, if it is not 0; then mode, if
+ * it is live. Numbers are decimal without superfluous zeros. No value has a
+ * control character, so no two plans have the same text. The commitment is
+ * SHA-256 over the 32 bytes of the seed and then this text, in lower-case hex.
  */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
@@ -55,6 +55,19 @@ struct plan {
 static inline bool plan_is_adopted(const struct plan *p)
 {
 	return p->rule.algorithm == ALLOCATE_ADOPTED;
+}
+
+/** Whether `preload` pushes the packets that the seed makes. */
+static inline bool plan_has_list(const struct plan *p)
+{
+	return !plan_is_adopted(p) && !p->rule.live;
+}
+
+/** Whether there is a list of packets in Redis, or each amount is drawn when it
+ * is grabbed; static. */
+static inline const char *plan_mode(const struct plan *p)
+{
+	return p->rule.live ? "live" : "list";
 }
 
 /* The only one in this version. */

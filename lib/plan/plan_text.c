@@ -87,6 +87,7 @@ uint64_t plan_memory(uint64_t packets, uint64_t loaded)
 size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX])
 {
 	char tiers[PLAN_TIERS_TEXT], release[40] = "";
+	const char *mode = p->rule.live ? "mode=live\n" : "";
 	int n;
 
 	plan_tiers_text(&p->rule, tiers);
@@ -99,13 +100,13 @@ size_t plan_text(const struct plan *p, char out[PLAN_TEXT_MAX])
 		     "total_cents=%" PRId64 "\npackets=%" PRIu64
 		     "\nalgorithm=%s\nmin_cents=%" PRId64 "\nmax_cents=%" PRId64
 		     "\nstart_ms=%" PRId64 "\nend_ms=%" PRId64
-		     "\nack=%s\nkeep_days=%" PRIu32 "\n%s%s%s%s",
+		     "\nack=%s\nkeep_days=%" PRIu32 "\n%s%s%s%s%s",
 		     p->activity_id, p->title, p->sponsor, p->currency,
 		     p->rule.total_cents, p->rule.count,
 		     allocate_name(p->rule.algorithm), p->rule.min_cents,
 		     p->rule.max_cents, p->start_ms, p->end_ms, PLAN_ACK,
 		     p->keep_days, tiers[0] != '\0' ? "tiers=" : "", tiers,
-		     tiers[0] != '\0' ? "\n" : "", release);
+		     tiers[0] != '\0' ? "\n" : "", release, mode);
 	check(n > 0 && n < PLAN_TEXT_MAX); /* every text in it is bounded */
 	return (size_t)n;
 }

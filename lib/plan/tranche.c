@@ -33,6 +33,13 @@ bool tranche_make(struct bytes activity_id, uint32_t number,
 			       "adopted");
 		return false;
 	}
+	if (message->mode.len != 0 &&
+	    !bytes_eq(from_pb(message->mode), BYTES("list"))) {
+		(void)snprintf(why, PLAN_WHY,
+			       "a tranche is a list of packets: another mode "
+			       "is for a whole activity");
+		return false;
+	}
 	if (message->n_tiers > ALLOCATE_TIERS_MAX) {
 		(void)snprintf(why, PLAN_WHY, "%zu tiers: 1 to %d are allowed",
 			       message->n_tiers, ALLOCATE_TIERS_MAX);

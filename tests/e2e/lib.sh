@@ -143,3 +143,24 @@ tap_on() {
 redis() {
 	redis-cli -p "$redis_port" "$@"
 }
+
+# proven ID SUMMARY: by rainctl, and by a program that is not ours.
+proven() {
+	expect "what verify says of $1" "$(ctl verify "$1" || true)" "verify: $2"
+	ctl --json activity show "$1" >"$dir/show.json"
+	python3 -B "$top/tests/verify/verify.py" run "$dir/show.json" \
+		"$dir/ledger.db" || wrong "verify.py to prove $1"
+}
+
+# refused TEXT COMMAND...: rainctl says no, with this in its sentence.
+refused() {
+	text=$1
+	shift
+	if ctl "$@" >"$dir/said" 2>&1; then
+		wrong "rainctl $* to be refused"
+	fi
+	grep -qF "$text" "$dir/said" || {
+		cat "$dir/said"
+		wrong "rainctl $* to say '$text'"
+	}
+}

@@ -96,8 +96,9 @@ plan big 400000.00 400000
 ctl activity create -f "$dir/big.ini" big
 # The last time it asks, it may be done already.
 expect "the preload of big" \
-	"$(ctl --set ctl.timeout=150ms activity preload big | sed 's/, as before//')" \
-	"big is LOADED"
+	"$(ctl --set ctl.timeout=150ms activity preload big |
+		sed 's/, as before/: all 400000 packets are in Redis/')" \
+	"big is LOADED: all 400000 packets are in Redis"
 
 say "Redis goes away"
 stop_pid redis "$dir/redis.pid" 10

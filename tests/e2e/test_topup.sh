@@ -14,27 +14,8 @@ meta() {
 more() {
 	printf '[activity]\ntotal = %s\npackets = %s\n' "$2" "$3" >"$dir/$1.ini"
 }
-# proven ID SUMMARY: by rainctl, and by a program that is not ours.
-proven() {
-	expect "what verify says of $1" "$(ctl verify "$1" || true)" "verify: $2"
-	ctl --json activity show "$1" >"$dir/show.json"
-	python3 -B "$top/tests/verify/verify.py" run "$dir/show.json" \
-		"$dir/ledger.db" || wrong "verify.py to prove $1"
-}
 sound() {
 	expect "violations of the books $1" "$(metric "$ledger_http" rain_ledger_invariant_violations)" 0
-}
-# refused TEXT COMMAND...: rainctl says no, with this in its sentence.
-refused() {
-	text=$1
-	shift
-	if ctl "$@" >"$dir/said" 2>&1; then
-		wrong "rainctl $* to be refused"
-	fi
-	grep -qF "$text" "$dir/said" || {
-		cat "$dir/said"
-		wrong "rainctl $* to say '$text'"
-	}
 }
 
 more second 600.00 300
@@ -140,6 +121,24 @@ assert db.execute("SELECT funded_amount, credited_amount, refunded_amount"
                       (sum(totals), sum(totals), 0)]
 print(f"{at} claims of {last} tranches, each with its packets and its money")
 PY
+
+say "another seed for the second tranche, and a commitment that fits it"
+seed=$(meta t2_seed)
+commitment=$(meta t2_commitment)
+text=$(meta t2_plan)
+other=$(printf %064d 7)
+made=$(python3 -c '
+import hashlib, sys
+print(hashlib.sha256(bytes.fromhex(sys.argv[1]) + sys.argv[2].encode() +
+                     b"\n").hexdigest())' "$other" "$text")
+redis HSET 'rain:{night}:meta' t2_seed "$other" t2_commitment "$made" >/dev/null
+rc=0
+ctl verify night >"$dir/out" || rc=$?
+expect "the exit code of verify" "$rc" 1
+expect "the first difference" "$(head -n 1 "$dir/out")" \
+	"commitment of tranche 2: the ledger has $commitment, seed and text make $made"
+redis HSET 'rain:{night}:meta' t2_seed "$seed" t2_commitment "$commitment" >/dev/null
+proven night "all $sold packets proven: $sold claimed, 0 left"
 
 say "half loaded when Redis is full, halted, closed: what was never loaded goes back"
 opened half 3.00 3

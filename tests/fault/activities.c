@@ -5,16 +5,56 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "fault/foreign.h"
+#include "fault/schedule.h"
 #include "fault/world_internal.h"
 
 enum {
 	TRY_MS = 30000, /* one run of rainctl */
 	WAIT_MS = 300,  /* between two */
 	BOOKS_MS = 150000,
+	WORDS_MAX = 8, /* of a command, with its NULL */
 };
 
-void activities_plan(struct activities *a, size_t round, uint64_t rate,
-		     uint64_t length_ms)
+/* What is adopted or topped up is a list. */
+static void choose_live(struct activities *a, uint64_t turn, uint64_t *rng)
+{
+	bool first = seeded_next(rng) % 2 == 0;
+
+	if (turn % 2 == 1) {
+		a->live[first ? ACTIVITY_LEFT : ACTIVITY_LATE] = true;
+	} else {
+		a->live[ACTIVITY_LEFT] = first && a->adopted != ACTIVITY_LEFT;
+		a->live[ACTIVITY_LATE] = first && a->adopted != ACTIVITY_LATE;
+	}
+	a->live[ACTIVITY_SOLD] = turn % 4 == 3;
+	a->live[ACTIVITY_NEVER] = seeded_next(rng) % 2 == 0;
+}
+
+/* An adopted list can't be topped up, and the sold one never is adopted. By
+ * turns, so that also a run of two rounds has some of each. */
+static void choose(struct activities *a, uint64_t seed)
+{
+	uint64_t turn = seed + a->round;
+	uint64_t rng = turn;
+
+	a->foreign_seed = seeded_next(&rng);
+	a->adopted = ROUND_ACTIVITIES;
+	if (turn % 2 == 0) {
+		a->adopted = seeded_next(&rng) % 2 == 0 ? ACTIVITY_LEFT
+							: ACTIVITY_LATE;
+	}
+	if (turn % 4 == 0 || turn % 4 == 2) {
+		a->more[0] = a->users / 8 + 1;
+	}
+	if (turn % 4 == 0 || turn % 4 == 1) {
+		a->more[1] = a->users / 8 + 1200; /* several chunks */
+	}
+	choose_live(a, turn, &rng);
+}
+
+void activities_plan(struct activities *a, uint64_t seed, size_t round,
+		     uint64_t rate, uint64_t length_ms)
 {
 	static const char *const kinds[] = { "sold", "left", "late", "never" };
 	/* Three activities share the taps, of random users: with 2/3 as many
@@ -22,17 +62,18 @@ void activities_plan(struct activities *a, size_t round, uint64_t rate,
 	 * before the middle. */
 	uint64_t taps = rate * length_ms / 1000 / 3;
 
+	*a = (struct activities){ .round = round };
 	for (int i = 0; i < ROUND_ACTIVITIES; i++) {
 		snprintf(a->names[i], sizeof a->names[i], "r%03zu-%s", round,
 			 kinds[i]);
 	}
-	a->round = round;
 	a->users = taps * 2 / 3 + 10;
 	a->packets[ACTIVITY_SOLD] = a->users / 4;
 	a->packets[ACTIVITY_LEFT] = a->users * 2;
 	a->packets[ACTIVITY_LATE] = a->users / 3 + 1;
 	a->packets[ACTIVITY_NEVER] = 100;
 	a->end_s = length_ms * 85 / 100 / 1000;
+	choose(a, seed);
 }
 
 /* Turn the loop for a while. */
@@ -69,42 +110,59 @@ static bool insist(struct world *w, const char *const *words, uint64_t try_ms,
 	return code == 0;
 }
 
-/* How the money is split: every way, one round after the other. */
-static void write_split(FILE *f, const struct activities *a,
-			enum round_activity which)
+static void write_total(FILE *f, uint64_t cents, uint64_t packets)
+{
+	fprintf(f, "total = %" PRIu64 ".%02" PRIu64 "\npackets = %" PRIu64 "\n",
+		cents / 100, cents % 100, packets);
+}
+
+/* How the money of a list is split: every way, one round after the other. */
+static void write_split(FILE *f, size_t turn, uint64_t packets)
 {
 	static const char *const algorithms[] = { "double_mean", "line_cut",
 						  "equal",       "tiers",
 						  "uniform",     "normal" };
-	const char *algorithm = algorithms[(a->round + (size_t)which) % 6];
-	uint64_t packets = a->packets[which];
-	/* Two cents less than three a packet: sums that do not divide. */
-	uint64_t cents = packets * 300 - 2;
+	const char *algorithm = algorithms[turn % 6];
 
 	fprintf(f, "algorithm = %s\n", algorithm);
 	if (strcmp(algorithm, "tiers") == 0) {
 		fprintf(f, "tiers = 20.01 x %" PRIu64 ", 1.99 x %" PRIu64 "\n",
 			packets / 10 + 1, packets - packets / 10 - 1);
 	} else {
-		fprintf(f,
-			"total = %" PRIu64 ".%02" PRIu64 "\npackets = %" PRIu64
-			"\n",
-			cents / 100, cents % 100, packets);
+		/* Two cents less than three a packet: sums that do not
+		 * divide. */
+		write_total(f, packets * 300 - 2, packets);
 	}
 }
 
-static bool write_plan(const struct world *w, const struct activities *a,
-		       enum round_activity which, const char *path)
+/* Every other one with a max that cuts off what double_mean could give. */
+static void write_live(FILE *f, size_t turn, uint64_t packets)
+{
+	fprintf(f, "mode = live\nalgorithm = double_mean\n");
+	write_total(f, packets * 300 - 2, packets);
+	if (turn % 2 == 0) {
+		fprintf(f, "max = 5.01\n");
+	}
+}
+
+/* foreign_cents: of the packets that are adopted. */
+static bool write_plan(const struct activities *a, enum round_activity which,
+		       uint64_t foreign_cents, const char *path)
 {
 	FILE *f = fopen(path, "we");
 
-	(void)w;
 	if (f == NULL) {
 		return false;
 	}
 	fprintf(f, "[activity]\nsponsor = sponsor:torture\ntitle = %s\n",
 		a->names[which]);
-	write_split(f, a, which);
+	if (which == a->adopted) {
+		write_total(f, foreign_cents, a->packets[which]);
+	} else if (a->live[which]) {
+		write_live(f, a->round / 2 + (size_t)which, a->packets[which]);
+	} else {
+		write_split(f, a->round + (size_t)which, a->packets[which]);
+	}
 	if (which == ACTIVITY_LATE) {
 		fprintf(f, "end = +%" PRIu64 "\n", a->end_s);
 	}
@@ -114,39 +172,110 @@ static bool write_plan(const struct world *w, const struct activities *a,
 	return fclose(f) == 0;
 }
 
+static bool add_entropy(struct world *w, const struct activities *a,
+			enum round_activity which, uint64_t ms)
+{
+	const char *const words[] = { "activity", "entropy", a->names[which],
+				      "0123456789abcdef0123456789abcdef",
+				      NULL };
+
+	return insist(w, words, TRY_MS, ms);
+}
+
 bool activities_create(struct world *w, const struct activities *a,
 		       enum round_activity which, uint64_t ms)
 {
 	char path[PATH_BYTES];
 	const char *const words[] = { "activity", "create",        "-f",
 				      path,       a->names[which], NULL };
-	const char *const entropy[] = { "activity", "entropy", a->names[which],
-					"0123456789abcdef0123456789abcdef",
-					NULL };
+	const char *const adopt[] = { "activity", "create", "--adopt",
+				      "-f",       path,     a->names[which],
+				      NULL };
+	bool adopts = which == a->adopted;
+	uint64_t cents = 0;
 
 	world_path(w, "plan.ini", path);
-	if (!write_plan(w, a, which, path)) {
+	if (adopts && !foreign_list(w, a->names[which], a->packets[which],
+				    a->foreign_seed, &cents)) {
+		return false;
+	}
+	if (!write_plan(a, which, cents, path)) {
 		world_violation(w, "%s: %s", path, strerror(errno));
 		return false;
 	}
-	return insist(w, words, TRY_MS, ms) &&
-	       (which != ACTIVITY_LEFT || a->round % 2 == 0 ||
-		insist(w, entropy, TRY_MS, ms));
+	if (!insist(w, adopts ? adopt : words, TRY_MS, ms)) {
+		return false;
+	}
+	return which != ACTIVITY_LEFT || adopts || a->round % 2 == 0 ||
+	       add_entropy(w, a, which, ms);
 }
 
-/* The word before verb. */
-static const char *group_of(const char *verb)
+/* Which top-up the verb is, from 0; ROUND_TOPUPS: it is another verb. */
+static size_t topup_of(const char *verb)
 {
-	return strcmp(verb, "rewind") == 0 ? "relay" : "activity";
+	return strncmp(verb, "topup ", 6) == 0 ? (size_t)(verb[6] - '1')
+					       : ROUND_TOPUPS;
+}
+
+bool activities_has(const struct activities *a, const char *verb)
+{
+	size_t n = topup_of(verb);
+
+	return n == ROUND_TOPUPS || a->more[n] > 0;
+}
+
+/* A command of rainctl. */
+struct command {
+	char path[PATH_BYTES];
+	char tranche[8];
+	const char *words[WORDS_MAX];
+};
+
+/* With the number of its tranche: so it may be asked again. */
+static void topup_command(const struct world *w, const struct activities *a,
+			  size_t n, const char *name, struct command *out)
+{
+	const char *const words[] = { "activity",  "topup",   name,
+				      "-f",        out->path, "--tranche",
+				      out->tranche };
+	FILE *f;
+
+	world_path(w, "more.ini", out->path);
+	snprintf(out->tranche, sizeof out->tranche, "%d",
+		 2 + (n > 0 && a->more[0] > 0));
+	memcpy(out->words, words, sizeof words);
+	f = fopen(out->path, "we");
+	check(f != NULL);
+	fprintf(f, "[activity]\n");
+	write_split(f, a->round + n + 1, a->more[n]);
+	check(fclose(f) == 0);
+}
+
+static void command_of(const struct world *w, const struct activities *a,
+		       enum round_activity which, const char *verb,
+		       struct command *out)
+{
+	size_t n = topup_of(verb);
+
+	*out = (struct command){ 0 };
+	if (n < ROUND_TOPUPS) {
+		topup_command(w, a, n, a->names[which], out);
+		return;
+	}
+	out->words[0] = strcmp(verb, "rewind") == 0 ? "relay" : "activity";
+	out->words[1] = verb;
+	out->words[2] = a->names[which];
 }
 
 bool activities_step(struct world *w, const struct activities *a,
 		     enum round_activity which, const char *verb)
 {
-	const char *const words[] = { group_of(verb), verb, a->names[which],
-				      NULL };
 	struct child c = { 0 };
-	int code = world_ctl(w, &c, TRY_MS, words);
+	struct command command;
+	int code;
+
+	command_of(w, a, which, verb, &command);
+	code = world_ctl(w, &c, TRY_MS, command.words);
 
 	world_clock();
 	printf("operator: %s %s: %d%s%.*s\n", verb, a->names[which], code,
@@ -162,10 +291,10 @@ bool activities_steps(struct world *w, const struct activities *a,
 		      uint64_t ms)
 {
 	for (; *verbs != NULL; verbs++) {
-		const char *const words[] = { group_of(*verbs), *verbs,
-					      a->names[which], NULL };
+		struct command command;
 
-		if (!insist(w, words, TRY_MS, ms)) {
+		command_of(w, a, which, *verbs, &command);
+		if (!insist(w, command.words, TRY_MS, ms)) {
 			return false;
 		}
 	}

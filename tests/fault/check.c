@@ -1,4 +1,5 @@
 #include "fault/check.h"
+#include "proto/proto_util.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,7 +33,9 @@ static void activity_free(struct check_activity *a)
 	for (int i = 0; i < CHECK_PLACES; i++) {
 		free(a->events[i]);
 	}
-	free(a->amounts);
+	free(a->plan);
+	free(a->left);
+	free(a->made_ms);
 	books_close(&a->books);
 	free(a);
 }
@@ -97,6 +100,22 @@ struct check_person *check_person(struct check_activity *a, struct bytes user)
 	return p;
 }
 
+static void note_made(struct check_activity *a, uint64_t seq, int64_t at_ms)
+{
+	uint64_t room = a->made_count > 0 ? a->made_count : 1024;
+
+	while (room < seq) {
+		room *= 2;
+	}
+	if (room > a->made_count) {
+		a->made_ms = xrealloc(a->made_ms, room * sizeof *a->made_ms);
+		memset(a->made_ms + a->made_count, 0,
+		       (room - a->made_count) * sizeof *a->made_ms);
+		a->made_count = room;
+	}
+	a->made_ms[seq - 1] = at_ms;
+}
+
 void check_enter_claim(struct check_activity *a, enum check_place place,
 		       const struct check_claim *claim, struct bytes user)
 {
@@ -107,8 +126,14 @@ void check_enter_claim(struct check_activity *a, enum check_place place,
 	books_enter(&a->books, book[place], claim->seq,
 		    bytes_str(claim->packet), user, claim->amount_cents);
 	check_person(a, user)->in[place] = *claim;
-	if (place != CHECK_LEDGER && claim->at_ms > a->last_claim_ms) {
+	if (place == CHECK_LEDGER) {
+		return;
+	}
+	if (claim->at_ms > a->last_claim_ms) {
 		a->last_claim_ms = claim->at_ms;
+	}
+	if (claim->seq > 0 && claim->seq <= ALLOCATE_COUNT_MAX) {
+		note_made(a, claim->seq, claim->at_ms);
 	}
 }
 
@@ -120,6 +145,21 @@ void check_enter_event(struct check_activity *a, enum check_place place,
 	a->events[place] = xrealloc(a->events[place], (n + 1) * sizeof *event);
 	a->events[place][n] = *event;
 	a->event_count[place]++;
+}
+
+void check_enter_message(struct check_activity *a, enum check_place place,
+			 const Rain__ActivityEvent *m)
+{
+	struct check_event e = { .revision = m->revision,
+				 .kind = (int)m->change_case,
+				 .at_ms = m->at_ms };
+	const Rain__TrancheLoaded *t = m->topped_up;
+
+	if (m->change_case == RAIN__ACTIVITY_EVENT__CHANGE_TOPPED_UP) {
+		check_event_tranche(&e, t->tranche, t->packets, t->total_cents,
+				    from_pb(t->commitment));
+	}
+	check_enter_event(a, place, &e);
 }
 
 void check_enter_account(struct check *c, const struct check_account *account)
@@ -140,6 +180,8 @@ void check_judge(struct check *c)
 		if (a->wanted) {
 			check_judge_persons(c, a);
 			check_judge_events(c, a);
+			check_judge_plan(c, a);
+			check_judge_live(c, a);
 			check_judge_money(c, a);
 		} else if (!a->known) {
 			check_judge_persons(c, a); /* nobody has a packet */

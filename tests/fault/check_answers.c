@@ -142,22 +142,14 @@ static void judge_holder(struct check *c, const struct check_ask *ask,
 	}
 }
 
-/* Sold out is for ever: then no claim follows, and nothing is left. */
 static void judge_sold_out(struct check *c, const struct check_ask *ask,
 			   const struct check_line *line)
 {
-	const struct check_activity *a = ask->activity;
+	char why[CHECK_WHAT_MAX];
 
-	if (a->last_claim_ms > line->wall_ms + CHECK_CLOCK_MS) {
-		check_violation(c,
-				"%s tells SOLD_OUT, but there was a claim at "
-				"%" PRId64,
-				place_of(ask, line).text, a->last_claim_ms);
-	} else if (a->books.left.count > 0) {
-		check_violation(c,
-				"%s tells SOLD_OUT, but %" PRIu64
-				" packets are left",
-				place_of(ask, line).text, a->books.left.count);
+	if (!check_sold_out(ask->activity, ask->wall_ms, line->wall_ms, why)) {
+		check_violation(c, "%s tells SOLD_OUT, but %s",
+				place_of(ask, line).text, why);
 	}
 }
 

@@ -92,6 +92,12 @@ static int by_revision(const void *left, const void *right)
 	return (a->revision > b->revision) - (a->revision < b->revision);
 }
 
+static bool same(const struct check_event *a, const struct check_event *b)
+{
+	return a->kind == b->kind && a->at_ms == b->at_ms &&
+	       strcmp(a->what, b->what) == 0;
+}
+
 /* Messages come more than once: sort, and keep each once. */
 static void put_in_order(struct check *c, struct check_activity *a,
 			 enum check_place place)
@@ -106,13 +112,13 @@ static void put_in_order(struct check *c, struct check_activity *a,
 	for (size_t i = 0; i < a->event_count[place]; i++) {
 		if (kept == 0 || e[i].revision != e[kept - 1].revision) {
 			e[kept++] = e[i];
-		} else if (e[i].kind != e[kept - 1].kind ||
-			   e[i].at_ms != e[kept - 1].at_ms) {
-			check_violation(c,
-					"%s: revision %" PRIu64 " is %s and %s",
-					a->id, e[i].revision,
-					kind_name(e[kept - 1].kind),
-					kind_name(e[i].kind));
+		} else if (!same(&e[i], &e[kept - 1])) {
+			check_violation(
+				c,
+				"%s: revision %" PRIu64 " is %s %s and %s %s",
+				a->id, e[i].revision,
+				kind_name(e[kept - 1].kind), e[kept - 1].what,
+				kind_name(e[i].kind), e[i].what);
 		}
 	}
 	a->event_count[place] = kept;
@@ -198,15 +204,14 @@ static void judge_missing(struct check *c, const struct check_activity *a,
 					a->id, e[i].revision,
 					kind_name(e[i].kind), names[there],
 					names[here]);
-		} else if (there == CHECK_REDIS &&
-			   (f->kind != e[i].kind || f->at_ms != e[i].at_ms)) {
+		} else if (there == CHECK_REDIS && !same(f, &e[i])) {
 			check_violation(
 				c,
 				"%s: revision %" PRIu64 " is %s at %" PRId64
-				" in Redis, and %s at %" PRId64 " in %s",
+				" %s in Redis, and %s at %" PRId64 " %s in %s",
 				a->id, e[i].revision, kind_name(e[i].kind),
-				e[i].at_ms, kind_name(f->kind), f->at_ms,
-				names[here]);
+				e[i].at_ms, e[i].what, kind_name(f->kind),
+				f->at_ms, f->what, names[here]);
 		}
 	}
 }

@@ -97,7 +97,7 @@ static void take_info(struct check *c, sqlite3_stmt *row)
 }
 
 static const char records[] =
-	"SELECT activity_id, red_packet_id, uid, amount, seq, at_ms"
+	"SELECT activity_id, red_packet_id, uid, amount, seq, at_ms, tranche"
 	" FROM finance_record ORDER BY seq";
 
 static void take_record(struct check *c, sqlite3_stmt *row)
@@ -110,6 +110,7 @@ static void take_record(struct check *c, sqlite3_stmt *row)
 			.amount_cents = sqlite3_column_int64(row, 3),
 			.seq = (uint64_t)sqlite3_column_int64(row, 4),
 			.at_ms = sqlite3_column_int64(row, 5),
+			.tranche = (uint32_t)sqlite3_column_int64(row, 6),
 		};
 		snprintf(claim.packet, sizeof claim.packet, "%.*s",
 			 BYTES_FMT(text(row, 1)));
@@ -118,14 +119,15 @@ static void take_record(struct check *c, sqlite3_stmt *row)
 }
 
 static const char changes[] =
-	"SELECT activity_id, c.revision, kind, at_ms FROM activity_change c"
-	" JOIN red_packet_info USING (activity)";
+	"SELECT activity_id, c.revision, kind, at_ms, tranche, packets, amount,"
+	" detail FROM activity_change c JOIN red_packet_info USING (activity)";
 
 static void take_change(struct check *c, sqlite3_stmt *row)
 {
 	struct check_activity *a = wanted(c, row);
 	struct bytes kind = text(row, 2);
 	const ProtobufCFieldDescriptor *f;
+	struct check_event e;
 	char name[32];
 
 	if (a == NULL) {
@@ -138,12 +140,17 @@ static void take_change(struct check *c, sqlite3_stmt *row)
 	}
 	f = protobuf_c_message_descriptor_get_field_by_name(
 		&rain__activity_event__descriptor, name);
-	check_enter_event(
-		a, CHECK_LEDGER,
-		&(struct check_event){
-			.revision = (uint64_t)sqlite3_column_int64(row, 1),
-			.kind = f != NULL ? (int)f->id : 0,
-			.at_ms = sqlite3_column_int64(row, 3) });
+	e = (struct check_event){
+		.revision = (uint64_t)sqlite3_column_int64(row, 1),
+		.kind = f != NULL ? (int)f->id : 0,
+		.at_ms = sqlite3_column_int64(row, 3),
+	};
+	if (e.kind == RAIN__ACTIVITY_EVENT__CHANGE_TOPPED_UP) {
+		check_event_tranche(&e, (uint32_t)sqlite3_column_int64(row, 4),
+				    (uint64_t)sqlite3_column_int64(row, 5),
+				    sqlite3_column_int64(row, 6), text(row, 7));
+	}
+	check_enter_event(a, CHECK_LEDGER, &e);
 }
 
 static const char accounts[] =

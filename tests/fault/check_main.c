@@ -12,6 +12,8 @@ struct arguments {
 	const char *log;
 	const char *config;
 	const char *ledger;
+	const char *lists; /* NULL: none was adopted */
+	const char *live;  /* names, a comma between two */
 	uint64_t wait_s;
 	bool others;
 	char **activities;
@@ -23,7 +25,11 @@ static int usage(void)
 	fprintf(stderr,
 		"usage: fault_check --log FILE --config RAINCTL.INI "
 		"--ledger LEDGER.DB\n"
-		"  [--wait SECONDS] [--others] ACTIVITY...\n"
+		"  [--lists FILE] [--live ACTIVITY,ACTIVITY...] [--wait SECONDS] [--others] ACTIVITY...\n"
+		"--lists: what lay in lists that were adopted, a line "
+		"\"ACTIVITY PACKET CENTS\" each\n"
+		"--live: those have no list, their packets are drawn; all "
+		"others have one\n"
 		"--wait: read again so long while something does not hold\n"
 		"--others: users who are not in the log may have claims\n"
 		"exit: 0 all holds, 1 violations, 2 usage, 3 could not read\n");
@@ -50,6 +56,10 @@ static bool take_arguments(int argc, char **argv, struct arguments *a)
 			a->config = value;
 		} else if (strcmp(argv[i], "--ledger") == 0) {
 			a->ledger = value;
+		} else if (strcmp(argv[i], "--lists") == 0) {
+			a->lists = value;
+		} else if (strcmp(argv[i], "--live") == 0) {
+			a->live = value;
 		} else if (strcmp(argv[i], "--wait") != 0 ||
 			   !bytes_to_u64(bytes_str(value), 86400, &a->wait_s)) {
 			return false;
@@ -62,6 +72,25 @@ static bool take_arguments(int argc, char **argv, struct arguments *a)
 	       a->activity_count > 0;
 }
 
+/* False: a name in it is none of the activities. */
+static bool take_live(struct check *c, const char *names)
+{
+	while (*names != '\0') {
+		size_t n = strcspn(names, ",");
+		char id[ID_MAX + 1];
+		struct check_activity *a;
+
+		snprintf(id, sizeof id, "%.*s", (int)n, names);
+		HASH_FIND_STR(c->activities, id, a);
+		if (a == NULL) {
+			return false;
+		}
+		a->planned_live = true;
+		names += n + (names[n] == ',' ? 1 : 0);
+	}
+	return true;
+}
+
 /* Down the stream, as the books are read: what is on its way is then missing
  * further down rather than further up. */
 static int read_tables(struct ctl *ctl, const struct arguments *args,
@@ -72,7 +101,14 @@ static int read_tables(struct ctl *ctl, const struct arguments *args,
 	for (int i = 0; i < args->activity_count; i++) {
 		check_activity(c, args->activities[i])->wanted = true;
 	}
-	rc = check_read_ledger(args->ledger, c, why);
+	if (args->live != NULL && !take_live(c, args->live)) {
+		buf_printf(why, "--live %s: it names what is not to be checked",
+			   args->live);
+		return CTL_USAGE;
+	}
+	rc = args->lists != NULL ? check_read_lists(args->lists, c, why)
+				 : CTL_OK;
+	rc = rc == CTL_OK ? check_read_ledger(args->ledger, c, why) : rc;
 	rc = rc == CTL_OK ? check_read_topics(ctl, c, why) : rc;
 	for (int i = 0; i < args->activity_count && rc == CTL_OK; i++) {
 		rc = check_read_redis(ctl->options.redis_url,
@@ -102,13 +138,15 @@ static int check_once(struct ctl *ctl, const struct arguments *args,
 	return rc;
 }
 
-static uint64_t credits(const struct check *c)
+/* Claims that were credited, or only those of live activities. */
+static uint64_t credits(const struct check *c, bool only_live)
 {
 	const struct check_activity *a;
 	uint64_t n = 0;
 
 	for (a = c->activities; a != NULL; a = a->hh.next) {
-		n += a->books.sums[BOOK_LEDGER].count;
+		n += a->live || !only_live ? a->books.sums[BOOK_LEDGER].count
+					   : 0;
 	}
 	return n;
 }
@@ -133,10 +171,11 @@ static int run(struct ctl *ctl, const struct arguments *args)
 	}
 	if (rc == CTL_OK || rc == CTL_NO) {
 		printf("%.*s", BYTES_FMT(buf_live(&c.report)));
-		printf("checked taps=%llu wins=%llu credits=%llu "
+		printf("checked taps=%llu wins=%llu credits=%llu live=%llu "
 		       "unanswered=%llu violations=%llu\n",
 		       (unsigned long long)c.taps, (unsigned long long)c.wins,
-		       (unsigned long long)credits(&c),
+		       (unsigned long long)credits(&c, false),
+		       (unsigned long long)credits(&c, true),
 		       (unsigned long long)c.unanswered,
 		       (unsigned long long)c.violations);
 	} else {

@@ -40,28 +40,47 @@ static void judge_told(struct check *c, const struct check_activity *a,
 	}
 }
 
-/* Claim n is packet n of the plan. */
+/* Claim n is packet n of the plan, or of the list that was adopted. */
 static void judge_plan(struct check *c, const struct check_activity *a,
 		       const struct check_person *p,
 		       const struct check_claim *claim)
 {
-	char id[32];
+	const struct check_packet *want = NULL;
 
-	if (a->amounts == NULL) {
+	if (a->plan == NULL) {
 		return;
 	}
-	snprintf(id, sizeof id, "%" PRIu64, a->id_base + claim->seq - 1);
-	if (claim->seq > a->amount_count || strcmp(id, claim->packet) != 0 ||
-	    a->amounts[claim->seq - 1] != claim->amount_cents) {
+	if (claim->seq >= 1 && claim->seq <= a->plan_count) {
+		want = &a->plan[claim->seq - 1];
+	}
+	if (want == NULL || strcmp(want->id, claim->packet) != 0 ||
+	    want->amount_cents != claim->amount_cents) {
 		check_violation(
 			c,
 			"%s: %s has packet %s, %" PRId64 " cents, seq %" PRIu64
 			", and the plan has packet %s, %" PRId64 " cents",
 			a->id, p->user, claim->packet, claim->amount_cents,
-			claim->seq, id,
-			claim->seq <= a->amount_count
-				? a->amounts[claim->seq - 1]
-				: 0);
+			claim->seq, want != NULL ? want->id : "none",
+			want != NULL ? want->amount_cents : 0);
+	}
+}
+
+/* Everywhere it is of the tranche that its packet is of. */
+static void judge_tranche(struct check *c, const struct check_activity *a,
+			  const struct check_person *p)
+{
+	for (int i = 0; i < CHECK_PLACES && a->tranche_count > 0; i++) {
+		const struct check_claim *in = &p->in[i];
+		uint32_t want = check_tranche_of(a, in->seq);
+
+		if (in->packet[0] != '\0' && in->tranche != want) {
+			check_violation(c,
+					"%s: %s has packet %s, seq %" PRIu64
+					", of tranche %" PRIu32
+					" in %s; it is of tranche %" PRIu32,
+					a->id, p->user, in->packet, in->seq,
+					in->tranche, names[i], want);
+		}
 	}
 }
 
@@ -83,7 +102,8 @@ static void judge_release(struct check *c, const struct check_activity *a,
 			begins_ms = e->at_ms;
 		}
 	}
-	if ((claim->at_ms - begins_ms) * (int64_t)a->amount_count <
+	if ((claim->at_ms - begins_ms) *
+		    (int64_t)check_announced(a, claim->at_ms) <
 	    ((int64_t)claim->seq - 1) * a->release_ms) {
 		check_violation(c,
 				"%s: %s has packet %s, seq %" PRIu64
@@ -104,6 +124,7 @@ static void judge_claim(struct check *c, const struct check_activity *a,
 		return; /* none, or void: made by an operator */
 	}
 	judge_plan(c, a, p, claim);
+	judge_tranche(c, a, p);
 	judge_release(c, a, p, claim);
 	if (!p->explained && (p->asked || !c->others)) {
 		check_violation(c,

@@ -19,6 +19,8 @@ struct reader {
 	struct check *check;
 	struct check_activity *activity;
 	struct buf *why;
+	struct list_digest digest;   /* of claims and packets, as they come */
+	char list[LIST_DIGEST_TEXT]; /* of the list that was opened, "": none */
 };
 
 static redisContext *connect_to(const struct redis_url *url)
@@ -90,7 +92,9 @@ static void take_claim(struct reader *r, struct bytes text)
 	claim = (struct check_claim){ .amount_cents =
 					      parsed.packet.amount_cents,
 				      .at_ms = parsed.at_ms,
-				      .seq = parsed.seq };
+				      .seq = parsed.seq,
+				      .tranche = parsed.tranche };
+	list_digest_add(&r->digest, &parsed.packet);
 	snprintf(claim.packet, sizeof claim.packet, "%.*s",
 		 BYTES_FMT(parsed.packet.red_packet_id));
 	check_enter_claim(r->activity, CHECK_REDIS, &claim, parsed.user_id);
@@ -106,8 +110,9 @@ static void take_packet(struct reader *r, struct bytes text)
 				r->activity->id, BYTES_FMT(text), why_not);
 		return;
 	}
-	r->activity->books.left.count++;
-	r->activity->books.left.cents += packet.amount_cents;
+	list_digest_add(&r->digest, &packet);
+	check_enter_left(r->activity, packet.red_packet_id,
+			 packet.amount_cents);
 }
 
 static void take_event(struct reader *r, struct bytes text)
@@ -126,11 +131,7 @@ static void take_event(struct reader *r, struct bytes text)
 		check_violation(r->check, "%s: Redis has the event %.*s: %s",
 				r->activity->id, BYTES_FMT(text), why_not);
 	} else {
-		check_enter_event(
-			r->activity, CHECK_REDIS,
-			&(struct check_event){ .revision = e->revision,
-					       .kind = (int)e->change_case,
-					       .at_ms = e->at_ms });
+		check_enter_message(r->activity, CHECK_REDIS, e);
 	}
 	proto_free(e);
 	buf_close(&packed);
@@ -212,12 +213,44 @@ static void take_view(struct check_activity *a, const struct activity_view *v)
 	a->release_ms = v->plan.release_ms;
 	a->leftover_cents = v->leftover_cents;
 	a->lists_gone = v->unlinked;
-	a->id_base = v->id_base;
-	a->amount_count = v->plan.rule.count;
-	a->books.plan_cents = v->plan.rule.total_cents;
-	a->books.plan_packets = v->plan.rule.count;
-	a->amounts = xcalloc(a->amount_count, sizeof *a->amounts);
-	allocate(v->mixed, &v->plan.rule, a->amounts);
+	a->adopted = plan_is_adopted(&v->plan);
+	a->live = v->plan.rule.live;
+	a->books.plan_cents = view_cents(v);
+	a->books.plan_packets = view_packets(v);
+	a->books.topped_up = v->topup_count > 0;
+	a->books.unloaded_cents = v->unloaded_cents;
+	check_enter_tranche(a, v->mixed, &v->plan.rule, v->id_base);
+	snprintf(a->tranches[0].commitment, PLAN_COMMITMENT, "%s",
+		 v->commitment);
+	for (size_t i = 0; i < v->topup_count; i++) {
+		const struct view_topup *t = &v->topups[i];
+
+		check_enter_tranche(a, t->seed, &t->tranche.rule, t->id_base);
+		snprintf(a->tranches[i + 1].commitment, PLAN_COMMITMENT, "%s",
+			 t->commitment);
+		a->tranches[i + 1].loaded = t->loaded;
+	}
+}
+
+static int64_t number_of(const redisReply *meta, const char *name)
+{
+	uint64_t n;
+
+	return bytes_to_u64(view_field(meta, name), AMOUNT_MAX_CENTS, &n)
+		       ? (int64_t)n
+		       : -1;
+}
+
+/* Of these three the view knows no difference between none and 0. */
+static void take_drawn(struct check_activity *a, const redisReply *meta)
+{
+	const struct check_live drawn = {
+		.left = number_of(meta, "left"),
+		.balance_cents = number_of(meta, "balance"),
+		.claimed_cents = number_of(meta, "claimed_cents"),
+	};
+
+	check_enter_drawn(a, &drawn);
 }
 
 static bool read_meta(struct reader *r)
@@ -230,7 +263,6 @@ static bool read_meta(struct reader *r)
 		return false;
 	}
 	view_parse(reply, &view);
-	freeReplyObject(reply);
 	if (view.problem[0] != '\0') {
 		check_violation(r->check, "%s: %s", r->activity->id,
 				view.problem);
@@ -241,9 +273,37 @@ static bool read_meta(struct reader *r)
 					"the commitment",
 					r->activity->id);
 		}
+		if (r->activity->plan != NULL && !plan_is_adopted(&view.plan)) {
+			check_violation(r->check,
+					"%s: its list was to be adopted, and "
+					"its plan makes packets",
+					r->activity->id);
+			r->activity->plan_count = 0;
+		}
+		snprintf(r->list, sizeof r->list, "%s", view.list);
 		take_view(r->activity, &view);
+		if (view.plan.rule.live) {
+			take_drawn(r->activity, reply);
+		}
 	}
+	freeReplyObject(reply);
 	return true;
+}
+
+/* What was claimed and what is left is still the list that was opened. */
+static void judge_list(struct reader *r)
+{
+	char found[LIST_DIGEST_TEXT];
+
+	list_digest_hex(&r->digest, found);
+	if (r->list[0] != '\0' && !r->activity->lists_gone &&
+	    strcmp(found, r->list) != 0) {
+		check_violation(
+			r->check,
+			"%s: claims and packets make the digest %s, the "
+			"list that was opened had %s",
+			r->activity->id, found, r->list);
+	}
 }
 
 static bool read_all(struct reader *r)
@@ -255,6 +315,7 @@ static bool read_all(struct reader *r)
 	    !read_list(r, "events", take_event) || !read_users(r)) {
 		return false;
 	}
+	judge_list(r);
 	a->books.counts.claims = a->books.sums[BOOK_REDIS].count;
 	a->books.counts.left = a->books.left.count;
 	return true;
@@ -277,7 +338,9 @@ int check_read_redis(const char *url, struct check_activity *a, struct check *c,
 		buf_printf(why, "Redis at %s: %s", parsed.address,
 			   r.redis != NULL ? r.redis->errstr : "no address");
 	} else {
+		list_digest_init(&r.digest);
 		ok = sign_in(&r, &parsed) && read_all(&r);
+		list_digest_close(&r.digest);
 	}
 	redisFree(r.redis);
 	return ok ? CTL_OK : CTL_UNKNOWN;

@@ -39,7 +39,8 @@ static void claim_cb(void *ctx, struct bytes key, struct bytes value)
 	if (a != NULL) {
 		claim = (struct check_claim){ .amount_cents = e->amount_cents,
 					      .at_ms = e->at_ms,
-					      .seq = e->seq };
+					      .seq = e->seq,
+					      .tranche = e->tranche };
 		snprintf(claim.packet, sizeof claim.packet, "%.*s",
 			 BYTES_FMT(from_pb(e->red_packet_id)));
 		check_enter_claim(a, CHECK_TOPIC, &claim, from_pb(e->user_id));
@@ -71,11 +72,7 @@ static void event_cb(void *ctx, struct bytes key, struct bytes value)
 	}
 	a = wanted(c, e->activity_id);
 	if (a != NULL) {
-		check_enter_event(
-			a, CHECK_TOPIC,
-			&(struct check_event){ .revision = e->revision,
-					       .kind = (int)e->change_case,
-					       .at_ms = e->at_ms });
+		check_enter_message(a, CHECK_TOPIC, e);
 	}
 	proto_free(e);
 }

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-enum { CHILD_ARGS_MAX = 32 };
+enum { CHILD_ARGS_MAX = 128 };
 
 struct child;
 /** It has ended, and the struct may be used again. */

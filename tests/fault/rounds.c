@@ -28,8 +28,9 @@ static const struct {
 	enum round_activity activity;
 } steps[] = {
 	{ 5, "preload", ACTIVITY_LATE },  { 10, "open", ACTIVITY_LATE },
-	{ 35, "pause", ACTIVITY_SOLD },   { 42, "resume", ACTIVITY_SOLD },
-	{ 50, "cancel", ACTIVITY_NEVER }, { 60, "rewind", ACTIVITY_LEFT },
+	{ 35, "pause", ACTIVITY_SOLD },   { 38, "topup 1", ACTIVITY_SOLD },
+	{ 42, "resume", ACTIVITY_SOLD },  { 50, "cancel", ACTIVITY_NEVER },
+	{ 55, "topup 2", ACTIVITY_SOLD }, { 60, "rewind", ACTIVITY_LEFT },
 	{ 75, "close", ACTIVITY_LEFT },
 };
 enum { STEPS = sizeof steps / sizeof steps[0] };
@@ -126,7 +127,8 @@ static size_t rain(struct rounds *r, const struct round *round,
 		if (next < STEPS && now >= retry &&
 		    now >= began + round->length_ms * steps[next].percent /
 					    100) {
-			if (activities_step(w, a, steps[next].activity,
+			if (!activities_has(a, steps[next].verb) ||
+			    activities_step(w, a, steps[next].activity,
 					    steps[next].verb)) {
 				next++;
 			} else {
@@ -162,6 +164,21 @@ static bool settle(struct rounds *r)
 	return w->violations == 0;
 }
 
+/* Their names, with a comma between two. */
+static void live_names(const struct activities *a, char *out, size_t size)
+{
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (int i = 0; i < NAMES; i++) {
+		if (a->live[i]) {
+			used += (size_t)snprintf(out + used, size - used,
+						 "%s%s", used > 0 ? "," : "",
+						 a->names[i]);
+		}
+	}
+}
+
 /* The checker's word about the round. The last events may be on their way to
  * the ledger still, nothing else: what is wrong stays wrong. */
 static bool compare(struct rounds *r, const struct activities *a)
@@ -169,7 +186,8 @@ static bool compare(struct rounds *r, const struct activities *a)
 	struct world *w = r->world;
 	struct child c = { 0 };
 	char program[PATH_BYTES], log[PATH_BYTES], name[32];
-	char config[PATH_BYTES], ledger[PATH_BYTES];
+	char config[PATH_BYTES], ledger[PATH_BYTES], lists[PATH_BYTES];
+	char live[ROUND_ACTIVITIES * ACTIVITY_NAME_BYTES];
 	const char *args[] = { program,
 			       "--log",
 			       log,
@@ -179,9 +197,15 @@ static bool compare(struct rounds *r, const struct activities *a)
 			       ledger,
 			       "--wait",
 			       CHECK_WAIT_S,
+			       "--lists",
+			       a->adopted < ROUND_ACTIVITIES ? lists
+							     : "/dev/null",
+			       "--live",
+			       live,
 			       a->names[ACTIVITY_SOLD],
 			       a->names[ACTIVITY_LEFT],
 			       a->names[ACTIVITY_LATE],
+			       a->names[ACTIVITY_NEVER],
 			       NULL };
 	int code;
 
@@ -190,6 +214,8 @@ static bool compare(struct rounds *r, const struct activities *a)
 	world_path(w, name, log);
 	world_path(w, "rainctl.ini", config);
 	world_path(w, "ledger.db", ledger);
+	world_path(w, "lists", lists);
+	live_names(a, live, sizeof live);
 	code = world_run(w, &c, args, CHECK_MS);
 	printf("%s", child_text(&c));
 	summary_add_words(r->checked, child_text(&c));
@@ -217,7 +243,8 @@ static bool finish_steps(struct rounds *r, const struct activities *a,
 	for (; next < STEPS; next++) {
 		const char *const verbs[] = { steps[next].verb, NULL };
 
-		if (!activities_steps(r->world, a, steps[next].activity, verbs,
+		if (activities_has(a, verbs[0]) &&
+		    !activities_steps(r->world, a, steps[next].activity, verbs,
 				      PREPARE_MS)) {
 			return false;
 		}
@@ -235,13 +262,25 @@ static void forget_log(struct rounds *r)
 	(void)unlink(log);
 }
 
+static void count_made(struct rounds_made *m, const struct activities *a)
+{
+	for (int i = 0; i < NAMES; i++) {
+		m->all++;
+		m->live += a->live[i];
+		m->drawn += a->live[i] && i != ACTIVITY_NEVER;
+	}
+	m->adopted += a->adopted < ROUND_ACTIVITIES;
+	m->topped_up += a->more[0] > 0 || a->more[1] > 0;
+}
+
 bool rounds_play(struct rounds *r, const struct round *round)
 {
 	uint64_t since = uv_now(&r->world->loop);
 	struct activities a;
 	size_t next;
 
-	activities_plan(&a, r->played, r->rate, round->length_ms);
+	activities_plan(&a, r->seed, r->played, r->rate, round->length_ms);
+	count_made(&r->made, &a);
 	if (!prepare(r, &a) || !start_tappers(r, &a)) {
 		return false;
 	}

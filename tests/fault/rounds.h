@@ -11,14 +11,21 @@
 #include "fault/faults.h"
 #include "fault/watch.h"
 
+/* How many activities there were, and of which kinds. */
+struct rounds_made {
+	size_t all, live, adopted, topped_up;
+	size_t drawn; /* live ones that people tap for */
+};
+
 struct rounds {
 	struct world *world;
 	struct faults faults;
 	struct watch watch;
 	struct child tappers;
 	uint64_t seed;
-	uint64_t rate;   /* taps per second */
-	size_t played;   /* rounds so far */
+	uint64_t rate; /* taps per second */
+	size_t played; /* rounds so far */
+	struct rounds_made made;
 	json_t *tapped;  /* numbers of the tappers' summaries, added up */
 	json_t *checked; /* the same of the checkers' */
 };

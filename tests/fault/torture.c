@@ -6,7 +6,7 @@
  *   torture.c     options, the run, what it says at its end
  *   schedule.c    what will happen, from a seed (targets.h: to whom)
  *   rounds.c      one round: prepare, rain, heal, settle, compare
- *   activities.c  the operator
+ *   activities.c  the operator; foreign.c a console of somebody else
  *   faults.c      faults done and undone
  *   world.c       the processes, child.c how they run, proxy.c what is between
  *   watch.c       memory, open files, logs
@@ -147,6 +147,8 @@ static void print_summary(const struct schedule *s, const struct rounds *r,
 	       s->seed, s->minutes, r->played, s->round_count, seconds,
 	       faults_done(&r->faults));
 	faults_print(&r->faults, stdout);
+	printf("activities: %zu, of these %zu live, %zu adopted, %zu topped up\n",
+	       r->made.all, r->made.live, r->made.adopted, r->made.topped_up);
 	printf("tappers:");
 	summary_print(r->tapped, stdout);
 	printf("checker:");
@@ -166,6 +168,9 @@ static void judge_worth(const struct rounds *r, struct world *w)
 	}
 	if (doubt != NULL) {
 		world_violation(w, "%s", doubt);
+	}
+	if (r->made.drawn > 0 && summary_of(r->checked, "live") == 0) {
+		world_violation(w, "nobody won in a live activity");
 	}
 }
 

@@ -17,7 +17,7 @@ enum {
 	 * log. The sanitizers and a busy machine want their time, too. */
 	END_MS = 45000,
 	READY_S = 120,
-	CTL_WORDS_MAX = 6,
+	CTL_WORDS_MAX = 7,
 };
 
 void world_path(const struct world *w, const char *name, char *out)

@@ -90,7 +90,7 @@ void world_turn(struct world *w);
 int world_run(struct world *w, struct child *c, const char *const *args,
 	      uint64_t ms);
 
-/** rainctl with this world's configuration and up to 6 words. */
+/** rainctl with this world's configuration and up to 7 words. */
 int world_ctl(struct world *w, struct child *c, uint64_t ms,
 	      const char *const *words);
 

@@ -67,6 +67,19 @@ static void put_time(struct buf *out, const char *key, int64_t ms)
 		   tm.tm_min, tm.tm_sec);
 }
 
+static void put_tiers(struct buf *out, const Rain__Plan *p)
+{
+	for (size_t i = 0; i < p->n_tiers; i++) {
+		char text[AMOUNT_TEXT_MAX];
+
+		(void)amount_format(p->tiers[i]->amount_cents, text);
+		buf_printf(out, "%s%s x %" PRIu64,
+			   i > 0 ? ", " : "tiers = ", text,
+			   p->tiers[i]->packets);
+	}
+	buf_printf(out, "\n");
+}
+
 static void write_plan(const Rain__Plan *p, struct buf *out)
 {
 	buf_printf(out, "[activity]\n");
@@ -75,6 +88,8 @@ static void write_plan(const Rain__Plan *p, struct buf *out)
 	put_text(out, "currency", p->currency);
 	put_text(out, "algorithm", p->algorithm);
 	put_text(out, "ack", p->ack);
+	put_text(out, "mode", p->mode);
+	put_tiers(out, p);
 	put_amount(out, "total", p->total_cents);
 	put_amount(out, "min", p->min_cents);
 	put_amount(out, "max", p->max_cents);
@@ -82,6 +97,7 @@ static void write_plan(const Rain__Plan *p, struct buf *out)
 	put_time(out, "end", p->end_ms);
 	buf_printf(out, "packets = %" PRIu64 "\n", p->packets);
 	buf_printf(out, "keep_days = %" PRIu32 "\n", p->keep_days);
+	buf_printf(out, "release = %" PRId64 "ms\n", p->release_ms);
 }
 
 static void same_text(ProtobufCBinaryData a, ProtobufCBinaryData b)
@@ -97,10 +113,16 @@ static void same(const Rain__Plan *a, const Rain__Plan *b)
 	same_text(a->currency, b->currency);
 	same_text(a->algorithm, b->algorithm);
 	same_text(a->ack, b->ack);
+	same_text(a->mode, b->mode);
 	check(a->total_cents == b->total_cents);
 	check(a->min_cents == b->min_cents && a->max_cents == b->max_cents);
 	check(a->start_ms == b->start_ms && a->end_ms == b->end_ms);
 	check(a->packets == b->packets && a->keep_days == b->keep_days);
+	check(a->release_ms == b->release_ms && a->n_tiers == b->n_tiers);
+	for (size_t i = 0; i < a->n_tiers; i++) {
+		check(a->tiers[i]->amount_cents == b->tiers[i]->amount_cents);
+		check(a->tiers[i]->packets == b->tiers[i]->packets);
+	}
 }
 
 static void read_again(const struct plan_file *f)

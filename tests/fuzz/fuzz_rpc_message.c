@@ -92,8 +92,14 @@ static void keep_plan(const Rain__Plan *m)
 		lines += text[i] == '\n';
 		check(text[i] == '\n' || (uint8_t)text[i] >= ' ');
 	}
-	check(lines == 13);
+	check(lines == 13 + (size_t)(plan.rule.tier_count > 0) +
+			       (size_t)(plan.release_ms != 0) +
+			       (size_t)plan.rule.live);
+	check(!plan.rule.live || plan.rule.algorithm == ALLOCATE_DOUBLE_MEAN);
 	if (plan.rule.count <= COUNT_MAX && !plan_is_adopted(&plan)) {
+		split(&plan.rule);
+		/* Whatever can be split by it can be drawn live. */
+		plan.rule.live = plan.rule.algorithm == ALLOCATE_DOUBLE_MEAN;
 		split(&plan.rule);
 	}
 }

@@ -35,9 +35,15 @@ static void through_link(struct grab_options *o)
 	o->redis_url = url;
 }
 
+static bool live;
+
 static void open_activity(int packets)
 {
-	lua_open(&rig.redis, "a", packets);
+	if (live) {
+		lua_open_live(&rig.redis, "a", packets, packets * 100LL, 1, 0);
+	} else {
+		lua_open(&rig.redis, "a", packets);
+	}
 	redis_server_ask(&rig.redis, "SADD rain:activities a");
 }
 
@@ -146,7 +152,7 @@ Test(failover, the_first_replica_costs_a_moment)
 }
 
 /* F33: a replica that lacks the last claims takes over. */
-Test(failover, replica_without_the_last_claims_is_promoted)
+static void promote_a_replica_that_lacks_some(void)
 {
 	open_activity(50);
 	rig_service(&rig, 0, true, through_link);
@@ -159,6 +165,11 @@ Test(failover, replica_without_the_last_claims_is_promoted)
 	cr_assert_eq(symlink(replica.path, sock), 0);
 	redis_server_kill(&rig.redis);
 	expect_halted_at(&replica);
+}
+
+Test(failover, replica_without_the_last_claims_is_promoted)
+{
+	promote_a_replica_that_lacks_some();
 }
 
 /* F33: the old primary was made a replica of it, and is promoted again: the
@@ -218,7 +229,8 @@ static bool taken[CROWD];
 
 static void take(int i, const char *packet)
 {
-	long n = strtol(packet, NULL, 10) - 1000;
+	const char *first = live ? LUA_LIVE_BASE : "1000";
+	long long n = strtoll(packet, NULL, 10) - strtoll(first, NULL, 10);
 
 	cr_assert(n >= 0 && n < CROWD && !taken[n], "packet %s of u%d twice",
 		  packet, i);
@@ -258,7 +270,7 @@ static int without_packet(void)
 
 /* F37: 5,000 ask when it is killed. Each is answered once, nobody is told no,
  * nothing is counted as lost that was done. */
-Test(failover, killed_with_5000_in_flight)
+static void kill_with_5000_in_flight(void)
 {
 	static char before[CROWD][64];
 	struct turns *turns;
@@ -295,4 +307,27 @@ Test(failover, killed_with_5000_in_flight)
 	}
 	cr_assert_str_eq(lua_meta(&rig.redis, "a", "state"), "OPEN");
 	until_claims(CROWD);
+}
+
+Test(failover, killed_with_5000_in_flight)
+{
+	kill_with_5000_in_flight();
+}
+
+/* The same of a live activity; all that is published is the plan's. */
+Test(failover, killed_with_5000_in_flight_of_a_live_activity)
+{
+	live = true;
+	kill_with_5000_in_flight();
+	cr_assert_str_eq(redis_server_ask(&rig.redis,
+					  "HMGET rain:{a}:meta left balance "
+					  "claimed_cents"),
+			 "0\n0\n500000");
+}
+
+/* F33: claims and money go back together, so only those who saw it know. */
+Test(failover, replica_without_the_last_claims_of_a_live_activity)
+{
+	live = true;
+	promote_a_replica_that_lacks_some();
 }

@@ -22,9 +22,15 @@ static void start(void)
 
 TestSuite(fence_restart, .init = start, .fini = stop, .timeout = 90);
 
+static bool live;
+
 static void open_activity(void)
 {
-	lua_open(&rig.redis, "a", 500);
+	if (live) {
+		lua_open_live(&rig.redis, "a", 500, 100000, 1, 0);
+	} else {
+		lua_open(&rig.redis, "a", 500);
+	}
 	redis_server_ask(&rig.redis, "SADD rain:activities a");
 }
 
@@ -99,7 +105,7 @@ Test(fence_restart, plain_restart_goes_on_by_itself)
 	cr_assert(gets_packet(0, "u7"));
 }
 
-Test(fence_restart, killed_redis_with_an_aof_goes_on_by_itself)
+static void kill_with_an_aof(void)
 {
 	open_activity();
 	rig_service(&rig, 0, true, NULL);
@@ -113,6 +119,21 @@ Test(fence_restart, killed_redis_with_an_aof_goes_on_by_itself)
 	/* Both are witnesses, and both confirm: nobody's patience is tried. */
 	cr_assert(gets_packet(1, "new"));
 	cr_assert(gets_packet(0, "newer"));
+	/* Compared with the plan, they are published. */
+	until_claims(62);
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "state"), "OPEN");
+}
+
+Test(fence_restart, killed_redis_with_an_aof_goes_on_by_itself)
+{
+	kill_with_an_aof();
+}
+
+Test(fence_restart, a_live_activity_goes_on_by_itself_too)
+{
+	live = true;
+	kill_with_an_aof();
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "left"), "438");
 }
 
 Test(fence_restart, nothing_is_taken_before_the_ledger_has_passed_kafkas_end)
@@ -283,7 +304,7 @@ static void lose(int saved, int all)
 	redis_server_restart(&rig.redis);
 }
 
-Test(fence_loss, lost_tail_halts_with_the_reason)
+static void lose_the_tail(void)
 {
 	struct rig_got got;
 
@@ -300,6 +321,19 @@ Test(fence_loss, lost_tail_halts_with_the_reason)
 		  got.status == RAIN__STATUS__PAUSED);
 	cr_assert_str_eq(redis_server_ask(&rig.redis, "LLEN rain:{a}:claims"),
 			 "20");
+}
+
+Test(fence_loss, lost_tail_halts_with_the_reason)
+{
+	lose_the_tail();
+}
+
+/* Its claims and its money went back together: only a witness knows. */
+Test(fence_loss, lost_tail_of_a_live_activity_halts_too)
+{
+	live = true;
+	lose_the_tail();
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "left"), "480");
 }
 
 Test(fence_loss, what_only_another_witness_saw_is_missed_too)

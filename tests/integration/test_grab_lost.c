@@ -43,6 +43,34 @@ static void expect_lists(const char *packets, const char *users)
 			 users);
 }
 
+/* Drawn, and not heard of: it is the same packet when it is asked again. The
+ * call that is asked again has other draws. */
+Test(grab_lost, packet_of_a_live_activity_is_drawn_once)
+{
+	struct rig_got got;
+	struct rig_got again;
+
+	lua_open_live(&rig.redis, "b", 5, 1000, 1, 0);
+	/* Redis knows the script from here on. */
+	rig_grab(&rig, 0, "a", "warm", &got);
+	/* Lost is also that the call had no draws: nobody knows. */
+	cut_proxy_arm(&proxy, "first");
+	rig_grab(&rig, 0, "b", "first", &got);
+	cr_assert_eq(proxy.cuts, 1);
+	cr_assert_eq(got.status, RAIN__STATUS__WON);
+	cut_proxy_arm(&proxy, "second");
+	rig_grab(&rig, 0, "b", "second", &got);
+	cr_assert_eq(proxy.cuts, 2);
+	cr_assert_eq(got.status, RAIN__STATUS__ALREADY_GRABBED);
+	rig_grab(&rig, 0, "b", "second", &again);
+	cr_assert_str_eq(again.packet, got.packet);
+	cr_assert_eq(again.amount_cents, got.amount_cents);
+	cr_assert_str_eq(
+		redis_server_ask(&rig.redis, "HGET rain:{b}:meta left"), "3");
+	cr_assert_str_eq(redis_server_ask(&rig.redis, "LLEN rain:{b}:claims"),
+			 "2");
+}
+
 Test(grab_lost, packet_of_an_unknown_outcome_is_kept_for_its_user)
 {
 	struct rig_got warm;

@@ -25,6 +25,7 @@ static struct grab_rig rig;
 static char url[160];
 static char packet[WINNERS][64];
 static int users; /* new ones so far */
+static bool live;
 
 static void as_user(struct grab_options *o)
 {
@@ -79,8 +80,10 @@ static void expect_whole(const char *right)
 {
 	long claims = length("LLEN rain:{a}:claims");
 
-	cr_assert_eq(length("LLEN rain:{a}:packets") + claims, PACKETS,
-		     "without %s", right);
+	cr_assert_eq(length(live ? "HGET rain:{a}:meta left"
+				 : "LLEN rain:{a}:packets") +
+			     claims,
+		     PACKETS, "without %s", right);
 	cr_assert_eq(length("HLEN rain:{a}:users"), claims, "without %s",
 		     right);
 }
@@ -148,7 +151,11 @@ static void play(bool reconnect)
 {
 	char claims[16];
 
-	lua_open(&rig.redis, "a", PACKETS);
+	if (live) {
+		lua_open_live(&rig.redis, "a", PACKETS, PACKETS * 100, 1, 0);
+	} else {
+		lua_open(&rig.redis, "a", PACKETS);
+	}
 	redis_server_ask(&rig.redis, "SADD rain:activities a");
 	rig_service(&rig, 0, true, as_user);
 	for (int i = 0; i < WINNERS; i++) {
@@ -177,4 +184,15 @@ Test(grab_rights, one_after_the_other)
 Test(grab_rights, one_after_the_other_on_a_new_connection)
 {
 	play(true);
+}
+
+/* RPOP is not needed; that everything is published says that every packet was
+ * the plan's. */
+Test(grab_rights, one_after_the_other_for_a_live_activity)
+{
+	live = true;
+	play(false);
+	cr_assert_eq(length("HGET rain:{a}:meta balance") +
+			     length("HGET rain:{a}:meta claimed_cents"),
+		     PACKETS * 100);
 }

@@ -96,6 +96,43 @@ Test(read, activities_come_in_pages)
 	free(t);
 }
 
+static void expect_topups(const struct ledger_totals *t)
+{
+	static const int64_t cents[] = { 300, 500, 500 };
+
+	cr_assert_eq(t->topup_count, 3);
+	for (size_t i = 0; i < 3; i++) {
+		const struct ledger_topup *u = &t->topups[i];
+
+		cr_assert_eq(u->tranche, i == 0 ? 2 : 3);
+		cr_assert_eq(u->packets, i == 0 ? 3 : 2);
+		cr_assert_eq(u->amount_cents, cents[i]);
+		cr_assert_str_eq(u->commitment, FIXTURE_COMMITMENT);
+	}
+}
+
+/* By their events, of which one says again what is known. */
+Test(read, each_announcement_of_a_tranche_is_told)
+{
+	struct ledger_totals *t = calloc(2, sizeof *t);
+	size_t n = 0;
+
+	fixture_created(&f, "a", 1000, 4);
+	fixture_created(&f, "b", 1000, 4);
+	fixture_loaded(&f, "a", 2, 1, 1000, 4);
+	fixture_loaded(&f, "a", 4, 3, 500, 2);
+	fixture_loaded(&f, "a", 3, 2, 300, 3);
+	fixture_loaded(&f, "a", 5, 3, 500, 2);
+	(void)fixture_apply(&f);
+	t[0] = fixture_totals(&f, "a");
+	expect_topups(&t[0]);
+	cr_assert_eq(ledger_activities(f.reader, BYTES(""), 2, t, &n), 0);
+	cr_assert_eq(n, 2);
+	expect_topups(&t[0]);
+	cr_assert_eq(t[1].topup_count, 0);
+	free(t);
+}
+
 Test(read, an_unknown_activity_and_user_are_unknown)
 {
 	struct ledger_totals t;

@@ -25,31 +25,11 @@ static void stop(void)
 
 TestSuite(lua_refuse, .init = start, .fini = stop);
 
-/* Everything of the activity, as one text. */
-static char *whole(void)
-{
-	static const char *const asks[] = {
-		"LRANGE rain:{a}:packets 0 -1", "HGETALL rain:{a}:users",
-		"LRANGE rain:{a}:claims 0 -1",  "LRANGE rain:{a}:events 0 -1",
-		"HGETALL rain:{a}:meta",        "HGETALL rain:{a}:relay",
-	};
-	char *text = NULL;
-	size_t n = 0;
-	FILE *f = open_memstream(&text, &n);
-
-	cr_assert(f != NULL);
-	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
-		(void)fprintf(f, "%s\n", redis_server_ask(&s, asks[i]));
-	}
-	(void)fclose(f);
-	return text;
-}
-
 /* Every script refuses with code, and nothing changes. The lease and the fence
  * are what leads on from another incarnation: they are not refused then. */
 static void expect_refused(const char *code, bool fence_too)
 {
-	char *before = whole();
+	char *before = lua_whole(&s, "a");
 	char *after;
 
 	EXPECT(code, &s, &lua_grab, "a", "me", "u", LATER, "w", LATER);
@@ -68,7 +48,7 @@ static void expect_refused(const char *code, bool fence_too)
 		       "0");
 		EXPECT(code, &s, &lua_fence, "a", "leave", "me");
 	}
-	after = whole();
+	after = lua_whole(&s, "a");
 	cr_assert_str_eq(before, after);
 	free(before);
 	free(after);
@@ -126,7 +106,7 @@ Test(lua_refuse, a_wrong_type_is_a_reason_to_halt)
 Test(lua_refuse, a_user_of_redis_who_may_not_run_a_command_to_come)
 {
 	static const char *const lacking[] = { "-lpush", "-hset", "-rpop" };
-	char *before = whole();
+	char *before = lua_whole(&s, "a");
 	char *after;
 
 	for (size_t i = 0; i < 3; i++) {
@@ -150,7 +130,7 @@ Test(lua_refuse, a_user_of_redis_who_may_not_run_a_command_to_come)
 	EXPECT("ACL", &s, &lua_grab, "a", "", "u", LATER);
 	redis_server_ask(&s, "ACL SETUSER default +@all");
 	cr_assert_str_eq(redis_server_ask(&s, "EXISTS rain:{b}:meta"), "0");
-	after = whole();
+	after = lua_whole(&s, "a");
 	cr_assert_str_eq(before, after);
 	free(before);
 	free(after);

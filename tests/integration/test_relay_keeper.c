@@ -151,3 +151,95 @@ Test(relay_keeper, what_the_ledger_never_heard_of_is_published_again)
 	kafka_read(rig_kafka(), rig.topic[1], RIG_PARTITIONS, count, &claims);
 	cr_assert_geq(claims, 2);
 }
+
+/* All at once; returns what they are told they have, in cents. */
+static int64_t grab_many(const char *id, int users)
+{
+	struct rig_got *crowd = xcalloc((size_t)users, sizeof(*crowd));
+	int64_t cents = 0;
+
+	for (int i = 0; i < users; i++) {
+		char user[16];
+
+		(void)snprintf(user, sizeof(user), "u%d", i);
+		rig_put(&rig, 0, LANE_GRAB, id, user, &crowd[i]);
+	}
+	rig_pump(&rig, 0, LANE_GRAB, id);
+	for (int i = 0; i < users; i++) {
+		RUN_UNTIL(&rig.loop, crowd[i].done);
+		cr_assert_eq(crowd[i].status, RAIN__STATUS__WON, "%d",
+			     crowd[i].status);
+		cents += crowd[i].amount_cents;
+	}
+	free(crowd);
+	return cents;
+}
+
+static void leftover_is(int64_t cents)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof(text), "%lld", (long long)cents);
+	rig_until_meta(&rig, "a", "leftover_cents", text);
+}
+
+Test(relay_keeper, a_live_one_is_counted_by_its_balance)
+{
+	int64_t won;
+
+	lua_open_live(&rig.redis, "a", 5, 1000, 1, 0);
+	list_activity();
+	rig_service(&rig, 0, true, NULL);
+	won = grab_many("a", 3);
+	rig.ledger.known = true;
+	rig.ledger.revision = 100;
+	rig.ledger.refund_done = true;
+	rig.ledger.record_user = "u0";
+	EXPECT("OK", &rig.redis, &lua_activity, "a", "close", "", "r");
+	rig_until_meta(&rig, "a", "unlinked", "1");
+	leftover_is(1000 - won);
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "final_left"), "2");
+	RUN_UNTIL(&rig.loop, set_size() == 0);
+	rig_grab(&rig, 0, "a", "u0", &got);
+	cr_assert_eq(got.status, RAIN__STATUS__ALREADY_GRABBED);
+}
+
+/* More claims than a page, and nobody mends what somebody wrote. */
+Test(relay_keeper, a_live_one_whose_money_does_not_fit_is_counted_by_its_claims)
+{
+	int64_t won;
+
+	lua_open_live(&rig.redis, "a", 2500, 1000000, 1, 0);
+	list_activity();
+	rig_service(&rig, 0, true, NULL);
+	won = grab_many("a", 2100);
+	redis_server_ask(&rig.redis, "HSET rain:{a}:meta balance 7 left x");
+	rig_until_meta(&rig, "a", "state", "HALTED");
+	EXPECT("OK", &rig.redis, &lua_activity, "a", "close", "", "r");
+	leftover_is(1000000 - won);
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "final_left"), "400");
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "final_claims"), "2100");
+	rig.ledger.known = true;
+	rig.ledger.revision = 100;
+	rig.ledger.refund_done = true;
+	rig_until_meta(&rig, "a", "state", "SETTLED");
+}
+
+/* Somebody made a claim of more than there is: a person must look. */
+Test(relay_keeper, claims_that_are_more_than_all_the_money)
+{
+	lua_open_live(&rig.redis, "a", 5, 1000, 1, 0);
+	list_activity();
+	rig_service(&rig, 0, true, NULL);
+	(void)grab_many("a", 3);
+	rig_until_relay(&rig, "a", "claims", "3");
+	redis_server_ask(&rig.redis, "HSET rain:{a}:meta balance 7");
+	rig_until_meta(&rig, "a", "state", "HALTED");
+	redis_server_ask(
+		&rig.redis, "LSET rain:{a}:claims -1 %s",
+		"{\"redPacketId\":\"1\",\"amount\":\"10.01\",\"userId\":"
+		"\"u0\",\"seq\":1,\"atMs\":1,\"tranche\":1}");
+	EXPECT("OK", &rig.redis, &lua_activity, "a", "close", "", "r");
+	rig_until_meta(&rig, "a", "reason", "a claim can't be counted");
+	cr_assert_str_eq(lua_meta(&rig.redis, "a", "state"), "HALTED");
+}

@@ -11,7 +11,7 @@
 
 enum {
 	PACKETS = 12,
-	WINNERS = 4,
+	WINNERS = CHANGE_WINNERS,
 	ROUNDS = 3,
 	SOON_MS = 15000,
 	TOGETHER = 10, /* changes with one service */
@@ -23,11 +23,11 @@ static struct grab_rig rig;
 struct rain {
 	const struct change *change;
 	enum state state;
-	char id[32];
+	bool live;
+	struct change_words words;
 	char packet[WINNERS][64];
-	char owner[PACKETS][16]; /* of packet 1000 + i, "" nobody */
+	char owner[PACKETS][16]; /* of the packet at i, "" nobody */
 	int users;               /* new ones so far */
-	char claims[WINNERS][200];
 };
 
 static void impatient(struct grab_options *o)
@@ -50,38 +50,14 @@ TestSuite(stranger, .init = start, .fini = stop, .timeout = 280);
 
 static const char *where(const struct rain *r)
 {
-	static const char *const names[] = { "OPEN", "PAUSED", "CLOSED" };
 	static char text[160];
 
 	(void)snprintf(text, sizeof text, "%s, in %s", r->change->name,
-		       names[r->state]);
+		       state_names[r->state]);
 	return text;
 }
 
 /* ---- Commands ---- */
-
-static void fill(const struct rain *r, const char *in, char *out, size_t size)
-{
-	size_t n = 0;
-
-	for (; *in != '\0' && n + 1 < size; in++) {
-		const char *text = NULL;
-
-		if (*in == '@') {
-			text = r->id;
-		} else if (*in == 'W' && (in[-1] == ' ' || in[-1] == '"')) {
-			text = "w0";
-		} else if (*in == '%') {
-			text = r->claims[*++in - '1'];
-		}
-		if (text == NULL) {
-			out[n++] = *in;
-			continue;
-		}
-		n += (size_t)snprintf(out + n, size - n, "%s", text);
-	}
-	out[n] = '\0';
-}
 
 /* The last word is the rest, so that a text may have spaces in it: it has
  * none. */
@@ -93,7 +69,7 @@ static void run(const struct rain *r, const char *const *commands, size_t max)
 		const char *argv[12];
 		int argc = 0;
 
-		fill(r, commands[i], filled, sizeof filled);
+		change_fill(&r->words, commands[i], filled, sizeof filled);
 		for (char *word = strtok_r(filled, " ", &save); word != NULL;
 		     word = strtok_r(NULL, " ", &save)) {
 			cr_assert_lt(argc, 12);
@@ -124,7 +100,7 @@ static bool is_wait(int status)
 /* Whoever is told a packet has it alone, and it is worth 1.00. */
 static void judge(struct rain *r, const char *user, const struct rig_got *got)
 {
-	long i = strtol(got->packet, NULL, 10) - 1000;
+	long long i = strtoll(got->packet, NULL, 10) - r->words.first_packet;
 
 	if (!has_packet(got->status)) {
 		return;
@@ -146,9 +122,9 @@ static void old_winner(struct rain *r, int i, struct rig_got *got,
 
 	(void)snprintf(user, sizeof user, "w%d", i);
 	if (question) {
-		rig_result(&rig, 0, r->id, user, got);
+		rig_result(&rig, 0, r->words.id, user, got);
 	} else {
-		rig_grab(&rig, 0, r->id, user, got);
+		rig_grab(&rig, 0, r->words.id, user, got);
 	}
 	judge(r, user, got);
 	if (has_packet(got->status)) {
@@ -165,7 +141,7 @@ static void new_user(struct rain *r, struct rig_got *got)
 	char user[16];
 
 	(void)snprintf(user, sizeof user, "n%d", r->users++);
-	rig_grab(&rig, 0, r->id, user, got);
+	rig_grab(&rig, 0, r->words.id, user, got);
 	judge(r, user, got);
 	cr_assert(has_packet(got->status) || is_wait(got->status) ||
 			  (got->status == RAIN__STATUS__ENDED &&
@@ -178,7 +154,8 @@ static void new_user(struct rain *r, struct rig_got *got)
 
 static bool is_halted(const struct rain *r)
 {
-	return strcmp(lua_meta(&rig.redis, r->id, "state"), "HALTED") == 0;
+	return strcmp(lua_meta(&rig.redis, r->words.id, "state"), "HALTED") ==
+	       0;
 }
 
 /* ---- The course of one ---- */
@@ -187,33 +164,45 @@ static void set_up(struct rain *r)
 {
 	char four[8];
 
-	lua_open(&rig.redis, r->id, PACKETS);
-	redis_server_ask(&rig.redis, "SADD rain:activities %s", r->id);
+	r->words.state = state_names[r->state];
+	r->words.first_packet =
+		r->live ? strtoll(LUA_LIVE_BASE, NULL, 10) : 1000;
+	if (r->live) {
+		lua_open_live(&rig.redis, r->words.id, PACKETS, PACKETS * 100,
+			      100, 100);
+	} else {
+		lua_open(&rig.redis, r->words.id, PACKETS);
+	}
+	redis_server_ask(&rig.redis, "SADD rain:activities %s", r->words.id);
 	for (int i = 0; i < WINNERS; i++) {
 		struct rig_got got;
 		char user[16];
 
 		(void)snprintf(user, sizeof user, "w%d", i);
-		rig_grab(&rig, 0, r->id, user, &got);
+		rig_grab(&rig, 0, r->words.id, user, &got);
 		cr_assert_eq(got.status, RAIN__STATUS__WON, "%s", where(r));
 		judge(r, user, &got);
 		(void)snprintf(r->packet[i], sizeof r->packet[i], "%s",
 			       got.packet);
-		(void)snprintf(r->claims[i], sizeof r->claims[i], "%s",
-			       redis_server_ask(&rig.redis,
-						"HGET rain:{%s}:users %s",
-						r->id, user));
+		(void)snprintf(
+			r->words.claims[i], sizeof r->words.claims[i], "%s",
+			redis_server_ask(&rig.redis, "HGET rain:{%s}:users %s",
+					 r->words.id, user));
 	}
 	(void)snprintf(four, sizeof four, "%d", WINNERS);
-	rig_until_relay(&rig, r->id, "claims", four);
+	rig_until_relay(&rig, r->words.id, "claims", four);
 	if (r->state == PAUSED) {
-		EXPECT("OK", &rig.redis, &lua_activity, r->id, "pause", "", "");
-		rig_until_relay(&rig, r->id, "events", "4");
+		EXPECT("OK", &rig.redis, &lua_activity, r->words.id, "pause",
+		       "", "");
+		rig_until_relay(&rig, r->words.id, "events", "4");
 	} else if (r->state == CLOSED) {
-		EXPECT("OK", &rig.redis, &lua_activity, r->id, "close", "", "");
-		rig_until_meta(&rig, r->id, "leftover_cents", "800");
-		rig_until_relay(&rig, r->id, "events", "5");
+		EXPECT("OK", &rig.redis, &lua_activity, r->words.id, "close",
+		       "", "");
+		rig_until_meta(&rig, r->words.id, "leftover_cents", "800");
+		rig_until_relay(&rig, r->words.id, "events", "5");
 	}
+	(void)snprintf(r->words.revision, sizeof r->words.revision, "%s",
+		       lua_meta(&rig.redis, r->words.id, "revision"));
 }
 
 /* Half of those in flight are there before the change, half behind it. */
@@ -222,11 +211,11 @@ static void change(struct rain *r)
 	static struct rig_got flying[2];
 	static const char *const users[2] = { "f0", "f1" };
 
-	rig_put(&rig, 0, LANE_GRAB, r->id, users[0], &flying[0]);
-	rig_pump(&rig, 0, LANE_GRAB, r->id);
+	rig_put(&rig, 0, LANE_GRAB, r->words.id, users[0], &flying[0]);
+	rig_pump(&rig, 0, LANE_GRAB, r->words.id);
 	uv_run(&rig.loop, UV_RUN_NOWAIT);
-	rig_put(&rig, 0, LANE_GRAB, r->id, users[1], &flying[1]);
-	rig_pump(&rig, 0, LANE_GRAB, r->id);
+	rig_put(&rig, 0, LANE_GRAB, r->words.id, users[1], &flying[1]);
+	rig_pump(&rig, 0, LANE_GRAB, r->words.id);
 	run(r, r->change->commands, 4);
 	for (int i = 0; i < 2; i++) {
 		RUN_UNTIL(&rig.loop, flying[i].done);
@@ -253,18 +242,21 @@ static void expect_halted(struct rain *r)
 {
 	struct turns *turns = turns_start(&rig.loop, SOON_MS);
 	const char *reason;
+	char expected[200] = "";
 	struct rig_got got;
 
+	if (r->change->reason != NULL) {
+		change_fill(&r->words, r->change->reason, expected,
+			    sizeof expected);
+	}
 	while (!is_halted(r) && !turns->late) {
 		ask_everybody(r);
 	}
 	cr_assert(!turns->late, "%s: not halted, %s", where(r),
-		  lua_meta(&rig.redis, r->id, "state"));
+		  lua_meta(&rig.redis, r->words.id, "state"));
 	turns_stop(turns);
-	reason = lua_meta(&rig.redis, r->id, "reason");
-	cr_assert(strlen(reason) > 10 &&
-			  (r->change->reason == NULL ||
-			   strstr(reason, r->change->reason) != NULL),
+	reason = lua_meta(&rig.redis, r->words.id, "reason");
+	cr_assert(strlen(reason) > 10 && strstr(reason, expected) != NULL,
 		  "%s: halted because %s", where(r), reason);
 	new_user(r, &got);
 	cr_assert(!has_packet(got.status), "%s: halted, and %s", where(r),
@@ -275,7 +267,6 @@ static void expect_halted(struct rain *r)
 /* It is as if nothing had been. */
 static void expect_going_on(struct rain *r)
 {
-	static const char *const names[] = { "OPEN", "PAUSED", "CLOSED" };
 	struct turns *turns = turns_start(&rig.loop, SOON_MS);
 	struct rig_got got;
 	bool all;
@@ -290,13 +281,13 @@ static void expect_going_on(struct rain *r)
 		new_user(r, &got);
 		all = all && (r->state != OPEN || has_packet(got.status));
 	} while (!all && !turns->late);
-	cr_assert(
-		all, "%s: does not go on, %d, %s", where(r), got.status,
-		redis_server_ask(&rig.redis, "HGETALL rain:{%s}:meta", r->id));
+	cr_assert(all, "%s: does not go on, %d, %s", where(r), got.status,
+		  redis_server_ask(&rig.redis, "HGETALL rain:{%s}:meta",
+				   r->words.id));
 	turns_stop(turns);
-	cr_assert_str_eq(lua_meta(&rig.redis, r->id, "state"), names[r->state],
-			 "%s: %s", where(r),
-			 lua_meta(&rig.redis, r->id, "reason"));
+	cr_assert_str_eq(lua_meta(&rig.redis, r->words.id, "state"),
+			 state_names[r->state], "%s: %s", where(r),
+			 lua_meta(&rig.redis, r->words.id, "reason"));
 }
 
 /* What was won is published, whatever was written. */
@@ -304,17 +295,18 @@ static void expect_published(struct rain *r)
 {
 	char n[24];
 
-	(void)snprintf(
-		n, sizeof n, "%s",
-		redis_server_ask(&rig.redis, "LLEN rain:{%s}:claims", r->id));
-	rig_until_relay(&rig, r->id, "claims", n);
+	(void)snprintf(n, sizeof n, "%s",
+		       redis_server_ask(&rig.redis, "LLEN rain:{%s}:claims",
+					r->words.id));
+	rig_until_relay(&rig, r->words.id, "claims", n);
 }
 
-static void play(const struct change *c, enum state state, size_t number)
+static void play(const struct change *c, enum state state, bool live)
 {
-	struct rain r = { .change = c, .state = state };
+	static int number;
+	struct rain r = { .change = c, .state = state, .live = live };
 
-	(void)snprintf(r.id, sizeof r.id, "a%zu-%d", number, (int)state);
+	(void)snprintf(r.words.id, sizeof r.words.id, "a%d", number++);
 	set_up(&r);
 	change(&r);
 	switch (c->fate[state]) {
@@ -326,7 +318,7 @@ static void play(const struct change *c, enum state state, size_t number)
 			ask_everybody(&r);
 		}
 		cr_assert(!is_halted(&r), "%s: %s", where(&r),
-			  lua_meta(&rig.redis, r.id, "reason"));
+			  lua_meta(&rig.redis, r.words.id, "reason"));
 		break;
 	default:
 		break;
@@ -343,30 +335,35 @@ static void play(const struct change *c, enum state state, size_t number)
 }
 
 /* Another service now and then: it need not remember them all. */
-static void play_all(size_t from, size_t to)
+static void play_all(const struct change *first, size_t n, bool live)
 {
-	for (size_t i = from; i < to; i++) {
-		if ((i - from) % TOGETHER == 0) {
+	for (size_t i = 0; i < n; i++) {
+		if (i % TOGETHER == 0) {
 			rig_service(&rig, 0, true, impatient);
 		}
 		for (int state = OPEN; state < STATES; state++) {
-			if (changes[i].fate[state] != SKIP) {
-				play(&changes[i], (enum state)state, i);
+			if (first[i].fate[state] != SKIP) {
+				play(&first[i], (enum state)state, live);
 			}
 		}
-		if ((i - from) % TOGETHER == TOGETHER - 1) {
+		if (i % TOGETHER == TOGETHER - 1) {
 			rig_kill(&rig, 0);
 			redis_server_ask(&rig.redis, "FLUSHALL");
 		}
 	}
 }
 
-Test(stranger, writes_into_the_first_keys)
+Test(stranger, writes_into_the_keys)
 {
-	play_all(0, change_count / 2);
+	play_all(changes, change_count, false);
 }
 
-Test(stranger, writes_into_the_other_keys)
+Test(stranger, writes_into_the_keys_of_a_live_activity)
 {
-	play_all(change_count / 2, change_count);
+	play_all(changes + LIST_CHANGES, change_count - LIST_CHANGES, true);
+}
+
+Test(stranger, writes_into_what_only_a_live_activity_has)
+{
+	play_all(live_changes, live_change_count, true);
 }

@@ -8,9 +8,9 @@ struct check check;
 static void enter(struct check_activity *a, enum check_place place,
 		  uint64_t seq, const char *user, int64_t cents, int64_t at_ms)
 {
-	struct check_claim claim = { .amount_cents = cents,
-				     .at_ms = at_ms,
-				     .seq = seq };
+	struct check_claim claim = {
+		.amount_cents = cents, .at_ms = at_ms, .seq = seq, .tranche = 1
+	};
 
 	snprintf(claim.packet, sizeof claim.packet, "%d", 999 + (int)seq);
 	check_enter_claim(a, place, &claim, bytes_str(user));
@@ -21,9 +21,12 @@ static void enter_events(struct check_activity *a, enum check_place place,
 			 uint64_t without)
 {
 	static const struct check_event events[] = {
-		{ 1, CHANGE(CREATED), 1000 }, { 3, CHANGE(LOADED), 2000 },
-		{ 4, CHANGE(OPENED), 3000 },  { 5, CHANGE(CLOSED), 9000 },
-		{ 6, CHANGE(COUNTED), 9001 }, { 7, CHANGE(SETTLED), 9500 },
+		{ 1, CHANGE(CREATED), 1000, "" },
+		{ 3, CHANGE(LOADED), 2000, "" },
+		{ 4, CHANGE(OPENED), 3000, "" },
+		{ 5, CHANGE(CLOSED), 9000, "" },
+		{ 6, CHANGE(COUNTED), 9001, "" },
+		{ 7, CHANGE(SETTLED), 9500, "" },
 	};
 
 	for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
@@ -42,11 +45,15 @@ static void enter_redis(struct check_activity *a)
 	a->state = RAIN__STATE__SETTLED;
 	a->revision = 7;
 	a->leftover_cents = 300;
-	a->id_base = 1000;
-	a->amount_count = 3;
-	a->amounts = xcalloc(3, sizeof *a->amounts);
-	memcpy(a->amounts, plan, sizeof plan);
-	a->books.left = (struct book_sum){ 1, 300 };
+	a->tranche_count = 1;
+	a->tranches[0] = (struct check_tranche){ 3, 3, 600, "" };
+	for (int i = 0; i < 3; i++) {
+		char id[16];
+
+		snprintf(id, sizeof id, "%d", 1000 + i);
+		check_enter_plan(a, bytes_str(id), plan[i]);
+	}
+	check_enter_left(a, BYTES("1002"), 300);
 	a->books.counts = (struct book_counts){ 2, 2, 1 };
 }
 

@@ -163,6 +163,7 @@ void fixture_loaded(struct fixture *f, const char *activity, uint64_t revision,
 	body.tranche = tranche;
 	body.total_cents = cents;
 	body.packets = packets;
+	body.commitment = to_pb_str(tranche == 1 ? "" : FIXTURE_COMMITMENT);
 	m.change_case = tranche == 1 ? RAIN__ACTIVITY_EVENT__CHANGE_LOADED
 				     : RAIN__ACTIVITY_EVENT__CHANGE_TOPPED_UP;
 	m.loaded = &body;

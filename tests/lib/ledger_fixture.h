@@ -7,7 +7,7 @@
 #include "settle-worker/ledger.h"
 
 enum { FIXTURE_NOW = 1764430000 }; /* seconds; what the fixture says it is */
-/* Of every activity. */
+/* Of every activity, and of every tranche that is added. */
 #define FIXTURE_COMMITMENT \
 	"0b8c824b1a23c77f2cc1fb632562e67ef1973ec4bd9ea5fe4bae1a77382bd2a6"
 

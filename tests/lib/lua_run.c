@@ -91,6 +91,7 @@ struct split {
 	const char *min_cents;
 	const char *max_cents;
 	long long total_cents;
+	const char *mode; /* NULL: a list */
 };
 
 static void create(struct redis_server *s, const char *id, int count,
@@ -107,26 +108,29 @@ static void create(struct redis_server *s, const char *id, int count,
 		       "activity_id=%s\ntitle=quiz \"night\"\nsponsor=s\n"
 		       "currency=CNY\ntotal_cents=%s\npackets=%d\n"
 		       "algorithm=%s\nmin_cents=%s\nmax_cents=%s\n"
-		       "start_ms=%lld\nend_ms=%lld\nack=redis\nkeep_days=0\n",
+		       "start_ms=%lld\nend_ms=%lld\nack=redis\nkeep_days=0\n%s",
 		       id, cents, count, split->algorithm, split->min_cents,
-		       split->max_cents, start_ms, end_ms);
+		       split->max_cents, start_ms, end_ms,
+		       split->mode != NULL ? "mode=live\n" : "");
 	commit(plan, commitment);
 	EXPECT("OK", s, &lua_activity, id, "create", "", "plan", plan, "title",
 	       "quiz \"night\"", "sponsor", "s", "currency", "CNY",
 	       "total_cents", cents, "count", n, "algorithm", split->algorithm,
 	       "min_cents", split->min_cents, "max_cents", split->max_cents,
 	       "start_ms", start, "end_ms", end, "ack", "redis", "keep_days",
-	       "0", "id_base", "1000", "seed",
+	       "0", "id_base", split->mode != NULL ? LUA_LIVE_BASE : "1000",
+	       "seed",
 	       "00000000000000000000000000000000"
 	       "00000000000000000000000000000000",
-	       "commitment", commitment);
+	       "commitment", commitment, split->mode != NULL ? "mode" : NULL,
+	       split->mode);
 }
 
 void lua_create(struct redis_server *s, const char *id, int count,
 		long long start_ms, long long end_ms)
 {
-	const struct split split = { "double_mean", "100", "100",
-				     count * 100LL };
+	const struct split split = { "double_mean", "100", "100", count * 100LL,
+				     NULL };
 
 	create(s, id, count, &split, start_ms, end_ms);
 }
@@ -134,13 +138,72 @@ void lua_create(struct redis_server *s, const char *id, int count,
 void lua_adopt(struct redis_server *s, const char *id, int count,
 	       long long total_cents)
 {
-	const struct split split = { "adopted", "1", "0", total_cents };
+	const struct split split = { "adopted", "1", "0", total_cents, NULL };
 	char cents[24];
 
 	create(s, id, count, &split, 0, 0);
 	(void)snprintf(cents, sizeof(cents), "%lld", total_cents);
 	EXPECT("OK", s, &lua_activity, id, "loading", "");
 	EXPECT("OK", s, &lua_activity, id, "loaded", "", cents);
+}
+
+void lua_load_live(struct redis_server *s, const char *id, int count,
+		   long long total_cents, long long min_cents,
+		   long long max_cents)
+{
+	char cents[24], min[24], max[24];
+	const struct split split = { "double_mean", min, max, total_cents,
+				     "live" };
+
+	(void)snprintf(cents, sizeof(cents), "%lld", total_cents);
+	(void)snprintf(min, sizeof(min), "%lld", min_cents);
+	(void)snprintf(max, sizeof(max), "%lld", max_cents);
+	create(s, id, count, &split, 0, 0);
+	EXPECT("OK", s, &lua_activity, id, "loading", "");
+	EXPECT("OK", s, &lua_activity, id, "loaded", "", cents);
+}
+
+void lua_open_live(struct redis_server *s, const char *id, int count,
+		   long long total_cents, long long min_cents,
+		   long long max_cents)
+{
+	char n[24];
+
+	lua_load_live(s, id, count, total_cents, min_cents, max_cents);
+	(void)snprintf(n, sizeof(n), "%d", count);
+	EXPECT("OK", s, &lua_activity, id, "open", "", n);
+}
+
+const char *lua_draws(struct redis_server *s, const char *id, int first,
+		      int count, int byte)
+{
+	static char text[100 + 1000 * 12];
+	int n = snprintf(text, sizeof(text), "%d %s ", first,
+			 lua_meta(s, id, "commitment"));
+
+	check(count <= 1000 && n < 100);
+	memset(text + n, byte, (size_t)count * 12);
+	text[n + count * 12] = '\0';
+	return text;
+}
+
+char *lua_whole(struct redis_server *s, const char *id)
+{
+	static const char *const asks[] = {
+		"LRANGE rain:{%s}:packets 0 -1", "HGETALL rain:{%s}:users",
+		"LRANGE rain:{%s}:claims 0 -1",  "LRANGE rain:{%s}:events 0 -1",
+		"HGETALL rain:{%s}:meta",        "HGETALL rain:{%s}:relay",
+	};
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	check(f != NULL);
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		(void)fprintf(f, "%s\n", redis_server_ask(s, asks[i], id));
+	}
+	(void)fclose(f);
+	return text;
 }
 
 static void push_chunk(struct redis_server *s, const char *id, int from,

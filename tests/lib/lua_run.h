@@ -51,6 +51,27 @@ void lua_open(struct redis_server *s, const char *id, int count);
 void lua_open_until(struct redis_server *s, const char *id, int count,
 		    long long end_ms);
 
+/** The id of the first packet of a live activity: the ids after it do not fit
+ * Lua's numbers, and the tenth carries into the upper digits. */
+#define LUA_LIVE_BASE "1999999999999999990"
+
+/** A live activity, whose seed is 32 zeros; leave it LOADED or OPEN. */
+void lua_load_live(struct redis_server *s, const char *id, int count,
+		   long long total_cents, long long min_cents,
+		   long long max_cents);
+void lua_open_live(struct redis_server *s, const char *id, int count,
+		   long long total_cents, long long min_cents,
+		   long long max_cents);
+
+/** The last argument of a grab there: draws of `count` places from first on,
+ * every byte of them this one, not 0. Of all 0xff the highest amount is drawn
+ * that can be. Until the next call. */
+const char *lua_draws(struct redis_server *s, const char *id, int first,
+		      int count, int byte);
+
+/** Everything of the activity, as one text that is the caller's (free()). */
+char *lua_whole(struct redis_server *s, const char *id);
+
 /** Create activity id with a plan that adopts the count packets that lie in its
  * list; leave it LOADED. */
 void lua_adopt(struct redis_server *s, const char *id, int count,

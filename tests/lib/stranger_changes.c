@@ -1,10 +1,52 @@
 #include "lib/stranger_changes.h"
 
-#define ALL(fate)                \
-	{                        \
-		fate, fate, fate \
+#include <stdio.h>
+
+const char *const state_names[STATES] = { "OPEN", "PAUSED", "CLOSED" };
+
+/* The word for what begins at *in, which goes on to its end; else NULL. */
+static const char *word(const struct change_words *w, const char **in)
+{
+	static char packet[24];
+	const char *at = *in;
+
+	if (*at == '@') {
+		return w->id;
 	}
-#define COUNTS "do not fit"
+	if (*at == 'W' && (at[-1] == ' ' || at[-1] == '"')) {
+		return "w0";
+	}
+	if (*at != '%' && *at != '&' && *at != '$') {
+		return NULL;
+	}
+	++*in;
+	if (*at == '%') {
+		return w->claims[at[1] - '1'];
+	}
+	if (*at == '$') {
+		return at[1] == 'R' ? w->revision : w->state;
+	}
+	(void)snprintf(packet, sizeof packet, "%lld",
+		       w->first_packet + (at[1] - '0'));
+	return packet;
+}
+
+void change_fill(const struct change_words *w, const char *in, char *out,
+		 size_t size)
+{
+	size_t n = 0;
+
+	for (; *in != '\0' && n + 1 < size; in++) {
+		const char *text = word(w, &in);
+
+		if (text == NULL) {
+			out[n++] = *in;
+			continue;
+		}
+		n += (size_t)snprintf(out + n, size - n, "%s", text);
+	}
+	out[n] = '\0';
+}
 
 const struct change changes[] = {
 	/* packets */
@@ -26,7 +68,7 @@ const struct change changes[] = {
 	  COUNTS },
 	{ .name = "packets: one returned",
 	  { "RPUSH rain:{@}:packets "
-	    "{\"redPacketId\":\"1000\",\"amount\":\"1.00\"}" },
+	    "{\"redPacketId\":\"&0\",\"amount\":\"1.00\"}" },
 	  ALL(HALTS),
 	  COUNTS },
 	{ .name = "packets: cut",
@@ -35,15 +77,15 @@ const struct change changes[] = {
 	  COUNTS },
 	{ .name = "packets: the next is worth more",
 	  { "LSET rain:{@}:packets -1 "
-	    "{\"redPacketId\":\"1004\",\"amount\":\"9.99\"}" },
+	    "{\"redPacketId\":\"&4\",\"amount\":\"9.99\"}" },
 	  { HALTS, QUIET, QUIET },
 	  /* 1004, or what comes behind one that was in flight. */
 	  "with 9.99, and packet 100" },
 	{ .name = "packets: the next is one that is taken",
 	  { "LSET rain:{@}:packets -1 "
-	    "{\"redPacketId\":\"1000\",\"amount\":\"1.00\"}" },
+	    "{\"redPacketId\":\"&0\",\"amount\":\"1.00\"}" },
 	  { HALTS, QUIET, QUIET },
-	  "it is packet 1000" },
+	  "it is packet &0" },
 	{ .name = "packets: the next is no packet",
 	  { "LSET rain:{@}:packets -1 nonsense" },
 	  { HALTS, QUIET, QUIET },
@@ -72,19 +114,19 @@ const struct change changes[] = {
 	  COUNTS },
 	{ .name = "users: another amount",
 	  { "HSET rain:{@}:users W "
-	    "{\"redPacketId\":\"1000\",\"amount\":\"9.99\",\"userId\":\"W\","
+	    "{\"redPacketId\":\"&0\",\"amount\":\"9.99\",\"userId\":\"W\","
 	    "\"seq\":1,\"atMs\":1,\"tranche\":1}" },
 	  ALL(HALTS),
-	  "with 9.99, and packet 1000 with 1.00 in the plan" },
+	  "with 9.99, and packet &0 with 1.00 in the plan" },
 	{ .name = "users: another's packet",
 	  { "HSET rain:{@}:users W "
-	    "{\"redPacketId\":\"1001\",\"amount\":\"1.00\",\"userId\":\"W\","
+	    "{\"redPacketId\":\"&1\",\"amount\":\"1.00\",\"userId\":\"W\","
 	    "\"seq\":2,\"atMs\":1,\"tranche\":1}" },
 	  ALL(HALTS),
 	  "it was another user's" },
 	{ .name = "users: a packet that nobody has",
 	  { "HSET rain:{@}:users W "
-	    "{\"redPacketId\":\"1008\",\"amount\":\"1.00\",\"userId\":\"W\","
+	    "{\"redPacketId\":\"&8\",\"amount\":\"1.00\",\"userId\":\"W\","
 	    "\"seq\":9,\"atMs\":1,\"tranche\":1}" },
 	  ALL(HALTS),
 	  "the user has claim 1 already" },
@@ -133,7 +175,7 @@ const struct change changes[] = {
 	{ .name = "claims: the first one taken back",
 	  { "RPOP rain:{@}:claims", "HDEL rain:{@}:users W",
 	    "RPUSH rain:{@}:packets "
-	    "{\"redPacketId\":\"1000\",\"amount\":\"1.00\"}" },
+	    "{\"redPacketId\":\"&0\",\"amount\":\"1.00\"}" },
 	  { HALTS, HALTS, HALTS },
 	  NULL },
 
@@ -183,21 +225,20 @@ const struct change changes[] = {
 	  NULL,
 	  { "HSET rain:{@}:meta schema 1" } },
 	{ .name = "meta: no revision",
-	  { "COPY rain:{@}:meta rain:{@}:kept", "HDEL rain:{@}:meta revision" },
+	  { "HDEL rain:{@}:meta revision" },
 	  ALL(MENDED),
 	  NULL,
-	  { "RENAME rain:{@}:kept rain:{@}:meta" } },
+	  { "HSET rain:{@}:meta revision $R" } },
 	{ .name = "meta: no state",
-	  { "COPY rain:{@}:meta rain:{@}:kept", "HDEL rain:{@}:meta state" },
+	  { "HDEL rain:{@}:meta state" },
 	  ALL(MENDED),
 	  NULL,
-	  { "RENAME rain:{@}:kept rain:{@}:meta" } },
+	  { "HSET rain:{@}:meta state $S" } },
 	{ .name = "meta: an unknown state",
-	  { "COPY rain:{@}:meta rain:{@}:kept",
-	    "HSET rain:{@}:meta state RAINING" },
+	  { "HSET rain:{@}:meta state RAINING" },
 	  ALL(MENDED),
 	  NULL,
-	  { "RENAME rain:{@}:kept rain:{@}:meta" } },
+	  { "HSET rain:{@}:meta state $S" } },
 	{ .name = "meta: an end that is no number",
 	  { "HSET rain:{@}:meta end_ms soon" },
 	  ALL(MENDED),

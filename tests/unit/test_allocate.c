@@ -93,10 +93,25 @@ Test(allocate, golden_digest_of_twenty_thousand)
 	free(amounts);
 }
 
-static enum allocate_algorithm algorithms[ALLOCATE_ALGORITHMS] = {
-	ALLOCATE_DOUBLE_MEAN, ALLOCATE_LINE_CUT, ALLOCATE_EQUAL,
-	ALLOCATE_TIERS,       ALLOCATE_UNIFORM,  ALLOCATE_NORMAL
+/* Every algorithm, and the one that is drawn live. */
+struct way {
+	enum allocate_algorithm algorithm;
+	bool live;
 };
+
+static struct way ways[] = {
+	{ .algorithm = ALLOCATE_DOUBLE_MEAN },
+	{ .algorithm = ALLOCATE_LINE_CUT },
+	{ .algorithm = ALLOCATE_EQUAL },
+	{ .algorithm = ALLOCATE_TIERS },
+	{ .algorithm = ALLOCATE_UNIFORM },
+	{ .algorithm = ALLOCATE_NORMAL },
+	{ .algorithm = ALLOCATE_DOUBLE_MEAN, .live = true },
+};
+
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
+
+_Static_assert(WAYS == ALLOCATE_ALGORITHMS + 1, "an algorithm is missing");
 
 /* A rule by another algorithm; of tiers two, as even as can be. */
 static struct allocate_rule by(enum allocate_algorithm algorithm,
@@ -115,13 +130,20 @@ static struct allocate_rule by(enum allocate_algorithm algorithm,
 	return rule;
 }
 
-ParameterizedTestParameters(allocate, the_edges)
+static struct allocate_rule in_way(const struct way *way,
+				   struct allocate_rule rule)
 {
-	return cr_make_param_array(enum allocate_algorithm, algorithms,
-				   ALLOCATE_ALGORITHMS);
+	rule = by(way->algorithm, rule);
+	rule.live = way->live;
+	return rule;
 }
 
-ParameterizedTest(enum allocate_algorithm *a, allocate, the_edges)
+ParameterizedTestParameters(allocate, the_edges)
+{
+	return cr_make_param_array(struct way, ways, WAYS);
+}
+
+ParameterizedTest(struct way *way, allocate, the_edges)
 {
 	static const struct allocate_rule edges[] = {
 		RULE(500, 5, 100, 0),   /* total = n * min */
@@ -156,7 +178,7 @@ ParameterizedTest(enum allocate_algorithm *a, allocate, the_edges)
 
 	count_up(seed);
 	for (size_t i = 0; i < sizeof(edges) / sizeof(edges[0]); i++) {
-		const struct allocate_rule rule = by(*a, edges[i]);
+		const struct allocate_rule rule = in_way(way, edges[i]);
 
 		free(split(seed, &rule));
 	}
@@ -265,17 +287,15 @@ static long peak_kb(void)
 
 ParameterizedTestParameters(allocate, a_million_takes_no_second_copy)
 {
-	return cr_make_param_array(enum allocate_algorithm, algorithms,
-				   ALLOCATE_ALGORITHMS);
+	return cr_make_param_array(struct way, ways, WAYS);
 }
 
-ParameterizedTest(enum allocate_algorithm *a, allocate,
-		  a_million_takes_no_second_copy)
+ParameterizedTest(struct way *way, allocate, a_million_takes_no_second_copy)
 {
 	const struct allocate_rule small =
-		by(*a, (struct allocate_rule)RULE(100, 10, 1, 0));
-	const struct allocate_rule rule =
-		by(*a, (struct allocate_rule)RULE(100000000, MILLION, 1, 5000));
+		in_way(way, (struct allocate_rule)RULE(100, 10, 1, 0));
+	const struct allocate_rule rule = in_way(
+		way, (struct allocate_rule)RULE(100000000, MILLION, 1, 5000));
 	int64_t *amounts = xmalloc(MILLION * sizeof(*amounts));
 	int64_t *copy;
 	uint8_t seed[ALLOCATE_SEED];

@@ -1,6 +1,7 @@
-/* A million random rules per algorithm, always the same ones: what is possible
- * is split to the cent and within its bounds, and what is refused has no
- * split. That is decided here once more, with numbers that cannot overflow. */
+/* A million random rules per algorithm, and for mode live, always the same
+ * ones: what is possible is split to the cent and within its bounds, and what
+ * is refused has no split. That is decided here once more, with numbers that
+ * cannot overflow; so is every share that is drawn live. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <inttypes.h>
@@ -12,10 +13,20 @@ enum { RULES = 1000000, CAUSES_MAX = 80 };
 
 __extension__ typedef __int128 wide;
 
-static enum allocate_algorithm algorithms[ALLOCATE_ALGORITHMS] = {
-	ALLOCATE_DOUBLE_MEAN, ALLOCATE_LINE_CUT, ALLOCATE_EQUAL,
-	ALLOCATE_TIERS,       ALLOCATE_UNIFORM,  ALLOCATE_NORMAL
+static struct way {
+	enum allocate_algorithm algorithm;
+	bool live;
+} ways[] = {
+	{ .algorithm = ALLOCATE_DOUBLE_MEAN },
+	{ .algorithm = ALLOCATE_LINE_CUT },
+	{ .algorithm = ALLOCATE_EQUAL },
+	{ .algorithm = ALLOCATE_TIERS },
+	{ .algorithm = ALLOCATE_UNIFORM },
+	{ .algorithm = ALLOCATE_NORMAL },
+	{ .algorithm = ALLOCATE_DOUBLE_MEAN, .live = true },
 };
+
+enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 /* As many shares of this amount as tiers say. */
 static bool tier_kept(const struct allocate_rule *rule, const int64_t *shares,
@@ -52,6 +63,57 @@ static bool kept(const struct allocate_rule *rule, const int64_t *shares)
 	return ok && sum == rule->total_cents;
 }
 
+static wide larger(wide a, wide b)
+{
+	return a > b ? a : b;
+}
+
+static wide smaller(wide a, wide b)
+{
+	return a < b ? a : b;
+}
+
+/* floor(draw * n / 2^96): all of it is 150 bits, so the half of 48 bits that
+ * counts less comes first. */
+static wide scaled(const uint8_t draw[NUMBERS_DRAW], wide n)
+{
+	wide high = 0, low = 0;
+
+	for (int i = 0; i < NUMBERS_DRAW / 2; i++) {
+		high = high * 256 + draw[i];
+		low = low * 256 + draw[i + NUMBERS_DRAW / 2];
+	}
+	return (high * n + (low * n >> 48)) >> 48;
+}
+
+/* Each share is what docs/fairness.md says of its place. */
+static bool drawn(const struct allocate_rule *rule,
+		  const uint8_t seed[ALLOCATE_SEED], const int64_t *shares)
+{
+	static uint8_t draws[RANDOM_RULE_PACKETS][NUMBERS_DRAW];
+	const wide min = rule->min_cents;
+	const wide max =
+		rule->max_cents != 0 ? rule->max_cents : rule->total_cents;
+	wide rest = rule->total_cents;
+
+	numbers_draws(seed, 0, rule->count, draws[0]);
+	for (uint64_t i = 0; i < rule->count; i++) {
+		wide left = (wide)(rule->count - i);
+		wide lo = larger(min, rest - (left - 1) * max);
+		wide hi = smaller(max, rest - (left - 1) * min);
+		wide mean = rest / left;
+		wide d = larger(0, smaller(mean - lo, hi - mean));
+		wide share = d > 0 ? mean - d + scaled(draws[i], 2 * d + 1)
+				   : larger(lo, mean);
+
+		if (shares[i] != share) {
+			return false;
+		}
+		rest -= shares[i];
+	}
+	return true;
+}
+
 /* Split it between two guards; every share is written, and nothing else. */
 static bool splits(uint64_t *dice, const struct allocate_rule *rule)
 {
@@ -71,31 +133,32 @@ static bool splits(uint64_t *dice, const struct allocate_rule *rule)
 	}
 	allocate(seed, rule, shares);
 	return shares[-1] == guard && shares[rule->count] == guard &&
-	       kept(rule, shares);
+	       kept(rule, shares) && (!rule->live || drawn(rule, seed, shares));
 }
 
 #define THE_RULE                                                             \
 	"%s, rule %d: %" PRId64 " in %" PRIu64 " of %" PRId64 " to %" PRId64 \
-	", %zu tiers"
+	", %zu tiers%s"
 #define THE_RULE_OF(i, rule)                                      \
 	allocate_name((rule).algorithm), (i), (rule).total_cents, \
 		(rule).count, (rule).min_cents, (rule).max_cents, \
-		(rule).tier_count
+		(rule).tier_count, (rule).live ? ", live" : ""
 
 ParameterizedTestParameters(allocate_many, a_split_is_exact)
 {
-	return cr_make_param_array(enum allocate_algorithm, algorithms,
-				   ALLOCATE_ALGORITHMS);
+	return cr_make_param_array(struct way, ways, WAYS);
 }
 
-ParameterizedTest(enum allocate_algorithm *a, allocate_many, a_split_is_exact)
+ParameterizedTest(struct way *way, allocate_many, a_split_is_exact)
 {
 	uint64_t dice = 20260101;
 
 	for (int i = 0; i < RULES; i++) {
-		struct allocate_rule rule = random_rule_possible(&dice, *a);
+		struct allocate_rule rule =
+			random_rule_possible(&dice, way->algorithm);
 		char why[ALLOCATE_WHY];
 
+		rule.live = way->live;
 		/* An assertion that holds takes its time too. */
 		if (!allocate_possible(&rule, why)) {
 			cr_assert_fail("%s; " THE_RULE, why,
@@ -208,6 +271,12 @@ static size_t causes_of(const struct allocate_rule *rule,
 	c[n++] = of_money(max > AMOUNT_MAX_CENTS, max, AMOUNT_MAX_CENTS);
 	c[n++] = of_count(count * min > total, count, min, total);
 	c[n++] = of_count(max != 0 && count * max < total, count, max, total);
+	c[n] = (struct cause){
+		.holds = rule->live && rule->algorithm != ALLOCATE_DOUBLE_MEAN
+	};
+	(void)snprintf(c[n].numbers[0], 40, "mode live");
+	(void)snprintf(c[n++].numbers[1], 40, "%s",
+		       allocate_name(rule->algorithm));
 	if (tiers) {
 		return n + tier_causes(rule, max != 0 ? max : AMOUNT_MAX_CENTS,
 				       c + n);
@@ -239,22 +308,26 @@ static bool has_cause(const struct allocate_rule *rule, const char *why,
 
 ParameterizedTestParameters(allocate_many, what_has_no_split_is_refused)
 {
-	return cr_make_param_array(enum allocate_algorithm, algorithms,
-				   ALLOCATE_ALGORITHMS);
+	return cr_make_param_array(struct way, ways, WAYS);
 }
 
-ParameterizedTest(enum allocate_algorithm *a, allocate_many,
-		  what_has_no_split_is_refused)
+ParameterizedTest(struct way *way, allocate_many, what_has_no_split_is_refused)
 {
 	uint64_t dice = 20260102;
 	int refused = 0;
 
 	for (int i = 0; i < RULES; i++) {
-		struct allocate_rule rule = random_rule_any(&dice, *a);
+		struct allocate_rule rule =
+			random_rule_any(&dice, way->algorithm);
 		char why[ALLOCATE_WHY];
-		bool told;
-		bool ok = allocate_possible(&rule, why);
+		bool told, ok;
 
+		rule.live = way->live;
+		if (rule.live && random_rule_roll(&dice) % 16 == 0) {
+			rule.algorithm =
+				ways[random_rule_roll(&dice) % WAYS].algorithm;
+		}
+		ok = allocate_possible(&rule, why);
 		if (ok == has_cause(&rule, why, &told) || (!ok && !told) ||
 		    (ok && why[0] != '\0')) {
 			cr_assert_fail("'%s' is wrong of " THE_RULE, why,

@@ -11,7 +11,7 @@
 #include "plan/plan.h"
 #include "proto/proto_util.h"
 
-enum { LIST_MAX = 16, WORDS_MAX = 9, FIELDS = 15 };
+enum { LIST_MAX = 16, WORDS_MAX = 9, FIELDS = 16 };
 
 /* The file, and the line that was read last, cut into its words. */
 struct vectors {
@@ -118,15 +118,21 @@ static struct buf hash_of(const int64_t *amounts, uint64_t count)
 static bool read_rule(const struct vectors *v, struct allocate_rule *rule)
 {
 	const char *tiers = strcmp(v->words[6], "-") == 0 ? "" : v->words[6];
+	size_t name = strcspn(v->words[0], ":");
+	const char *mode = v->words[0] + name;
 	char why[ALLOCATE_WHY];
 
+	cr_assert(mode[0] == '\0' || strcmp(mode, ":live") == 0, "line %d: %s",
+		  v->number, v->words[0]);
 	*rule = (struct allocate_rule){
+		.live = mode[0] != '\0',
 		.total_cents = strtoll(v->words[2], NULL, 10),
 		.count = strtoull(v->words[3], NULL, 10),
 		.min_cents = strtoll(v->words[4], NULL, 10),
 		.max_cents = strtoll(v->words[5], NULL, 10),
 	};
-	cr_assert(allocate_by_name(bytes_str(v->words[0]), &rule->algorithm),
+	cr_assert(allocate_by_name(bytes_make(v->words[0], name),
+				   &rule->algorithm),
 		  "line %d: %s", v->number, v->words[0]);
 	return plan_tiers_read(bytes_str(tiers), rule) &&
 	       allocate_possible(rule, why);
@@ -157,6 +163,7 @@ static struct buf answer(const struct vectors *v)
 Test(allocate_vectors, splits)
 {
 	bool seen[ALLOCATE_ALGORITHMS] = { false };
+	int live = 0, refused = 0;
 	struct vectors v;
 
 	vectors_open(&v);
@@ -170,8 +177,12 @@ Test(allocate_vectors, splits)
 		buf_close(&found);
 		if (allocate_by_name(bytes_str(v.words[0]), &algorithm)) {
 			seen[algorithm] = true;
+		} else {
+			*(strcmp(v.words[7], "refused") == 0 ? &refused
+							     : &live) += 1;
 		}
 	}
+	cr_assert(live > 0 && refused > 0);
 	for (int i = 0; i < ALLOCATE_ALGORITHMS; i++) {
 		cr_assert(seen[i], "no vector of %s",
 			  allocate_name((enum allocate_algorithm)i));
@@ -186,9 +197,10 @@ struct fields {
 };
 
 static const char *const names[FIELDS] = {
-	"activity_id", "title",     "sponsor",   "currency",  "total_cents",
-	"packets",     "algorithm", "min_cents", "max_cents", "start_ms",
-	"end_ms",      "ack",       "keep_days", "tiers",     "release_ms",
+	"activity_id", "title",    "sponsor",    "currency",
+	"total_cents", "packets",  "algorithm",  "min_cents",
+	"max_cents",   "start_ms", "end_ms",     "ack",
+	"keep_days",   "tiers",    "release_ms", "mode",
 };
 
 static void read_fields(struct vectors *v, struct fields *out)
@@ -234,6 +246,7 @@ static struct plan read_plan(const struct vectors *v, const struct fields *f)
 	m.ack = to_pb_str(f->values[11]);
 	m.keep_days = (uint32_t)strtoul(f->values[12], NULL, 10);
 	m.release_ms = strtoll(f->values[14], NULL, 10);
+	m.mode = to_pb_str(f->values[15]);
 	cr_assert(plan_tiers_read(bytes_str(f->values[13]), &rule));
 	plan_tiers_message(&rule, &tiers, &m);
 	cr_assert(plan_read(&m, &plan, why), "line %d: %s", v->number, why);
@@ -242,7 +255,7 @@ static struct plan read_plan(const struct vectors *v, const struct fields *f)
 
 Test(allocate_vectors, plans_and_commitments)
 {
-	int with_tiers = 0, without = 0;
+	int with_tiers = 0, live = 0, others = 0;
 	struct vectors v;
 
 	vectors_open(&v);
@@ -263,10 +276,12 @@ Test(allocate_vectors, plans_and_commitments)
 		plan_commitment(seed, &plan, commitment);
 		cr_expect_str_eq(commitment, expected, "before line %d: %s",
 				 v.number, commitment);
-		*(plan.rule.tier_count > 0 ? &with_tiers : &without) += 1;
+		*(plan.rule.tier_count > 0 ? &with_tiers
+		  : plan.rule.live         ? &live
+					   : &others) += 1;
 		buf_close(&f.text);
 	}
-	cr_assert(with_tiers > 0 && without > 0);
+	cr_assert(with_tiers > 0 && live > 0 && others > 0);
 	vectors_close(&v);
 }
 

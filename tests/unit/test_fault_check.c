@@ -218,11 +218,12 @@ Test(fault_check, a_packet_outside_the_plan)
 {
 	struct check_activity *a = sound();
 
-	a->amounts[1] = 201;
+	a->plan[1].amount_cents = 201;
 	both_win();
 	expect("bob has packet 1001, 200 cents, seq 2, and the plan has packet "
 	       "1001, 201 cents");
-	sound()->id_base = 5000;
+	a = sound();
+	snprintf(a->plan[0].id, sizeof a->plan[0].id, "5000");
 	both_win();
 	expect("and the plan has packet 5000");
 }

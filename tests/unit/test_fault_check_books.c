@@ -79,7 +79,7 @@ Test(fault_check_books, an_event_that_is_missing_somewhere)
 	expect("revision 7 (settled) is in Redis and not in the ledger");
 	a = sound();
 	check_enter_event(a, CHECK_TOPIC,
-			  &(struct check_event){ 8, CHANGE(HALTED), 9600 });
+			  &(struct check_event){ 8, CHANGE(HALTED), 9600, "" });
 	both_win();
 	expect("revision 8 (halted) is in the topic and not in Redis");
 }
@@ -89,12 +89,12 @@ Test(fault_check_books, an_event_that_came_twice_and_differs)
 	struct check_activity *a = sound();
 
 	check_enter_event(a, CHECK_TOPIC,
-			  &(struct check_event){ 4, CHANGE(OPENED), 3000 });
+			  &(struct check_event){ 4, CHANGE(OPENED), 3000, "" });
 	both_win();
 	expect(NULL); /* at least once, that is */
 	a = sound();
 	check_enter_event(a, CHECK_TOPIC,
-			  &(struct check_event){ 4, CHANGE(PAUSED), 3000 });
+			  &(struct check_event){ 4, CHANGE(PAUSED), 3000, "" });
 	both_win();
 	expect("revision 4 is ");
 }

@@ -1,6 +1,7 @@
 /* Plans: what is refused and how it is said, the canonical text, and the
  * commitment. */
 #include <criterion/criterion.h>
+#include <stdio.h>
 
 #include "plan/plan.h"
 #include "proto/proto_util.h"
@@ -120,6 +121,10 @@ Test(plan, what_is_wrong_is_named_with_what_is_allowed)
 		"start 2025-11-29 15:26:40.500 UTC must be before end "
 		"2025-11-29 15:26:40 UTC");
 	REFUSED(keep_days, 3651, "3651");
+	REFUSED(mode, to_pb_str("fast"), "mode must be list or live");
+	REFUSED(mode, to_pb_str("Live"), "mode must be list or live");
+	REFUSED(mode, to_pb_str("live "), "mode must be list or live");
+	REFUSED(mode, to_pb(BYTES("live\0")), "mode must be list or live");
 }
 
 Test(plan, its_end_is_to_come)
@@ -201,6 +206,11 @@ Test(plan, where_two_plans_differ_is_named)
 	m.algorithm = to_pb_str("normal");
 	differs(&m, "algorithm is double_mean there and normal here");
 	m = good();
+	m.mode = to_pb_str("live");
+	differs(&m, "its mode is list there and live here");
+	m.mode = to_pb_str("list");
+	differs(&m, "");
+	m = good();
 	m.title = to_pb_str("another");
 	differs(&m, "title differs");
 }
@@ -219,4 +229,71 @@ Test(plan, an_adopted_list_has_a_plan_and_no_split)
 	m.algorithm = to_pb_str("equal");
 	cr_assert(plan_read(&m, &p, why), "%s", why);
 	cr_assert_not(plan_is_adopted(&p));
+}
+
+/* Only its text has another line, behind all the others. */
+Test(plan, mode_live_is_the_last_line_of_the_text)
+{
+	static const uint8_t seed[ALLOCATE_SEED];
+	Rain__Plan m = good();
+	char why[PLAN_WHY], list[PLAN_TEXT_MAX], live[PLAN_TEXT_MAX];
+	char wanted[PLAN_TEXT_MAX + 16], hex[PLAN_COMMITMENT];
+	struct plan p;
+
+	m.release_ms = 60000;
+	m.mode = to_pb_str("list");
+	cr_assert(plan_read(&m, &p, why), "%s", why);
+	cr_assert_not(p.rule.live);
+	cr_assert(plan_has_list(&p));
+	cr_assert_str_eq(plan_mode(&p), "list");
+	(void)plan_text(&p, list);
+	cr_assert_null(strstr(list, "mode"));
+
+	m.mode = to_pb_str("live");
+	cr_assert(plan_read(&m, &p, why), "%s", why);
+	cr_assert(p.rule.live);
+	cr_assert_not(plan_has_list(&p));
+	cr_assert_not(plan_is_adopted(&p));
+	cr_assert_str_eq(plan_mode(&p), "live");
+	(void)snprintf(wanted, sizeof(wanted), "%smode=live\n", list);
+	cr_assert_eq(plan_text(&p, live), strlen(wanted));
+	cr_assert_str_eq(live, wanted);
+	plan_commitment(seed, &p, hex);
+	/* (head -c 32 /dev/zero; printf TEXT) | sha256sum */
+	cr_assert_str_eq(hex, "91b0d4e2c24a8f49b9288df12a88aa6c7e4fd4a8c12d1c72"
+			      "0a52c1df8ad47ad7");
+}
+
+Test(plan, only_double_mean_can_be_live)
+{
+	for (int a = 0; a <= ALLOCATE_ADOPTED; a++) {
+		const char *name = allocate_name((enum allocate_algorithm)a);
+		Rain__Tier tier = RAIN__TIER__INIT;
+		Rain__Tier *tiers[] = { &tier };
+		Rain__Plan m = good();
+		char why[PLAN_WHY], wanted[PLAN_WHY];
+		struct plan p;
+
+		tier.amount_cents = 1250;
+		tier.packets = 8;
+		m.tiers = tiers;
+		m.n_tiers = a == ALLOCATE_TIERS;
+		m.algorithm = to_pb_str(name);
+		cr_expect(plan_read(&m, &p, why), "%s", why);
+		m.mode = to_pb_str("live");
+		if (a == ALLOCATE_DOUBLE_MEAN) {
+			cr_expect(plan_read(&m, &p, why), "%s", why);
+			m.n_tiers = 1;
+			cr_expect_not(plan_read(&m, &p, why));
+			cr_expect_str_eq(why, "tiers are for the algorithm "
+					      "tiers, not for double_mean");
+			continue;
+		}
+		(void)snprintf(wanted, sizeof(wanted),
+			       "mode live with the algorithm %s: only "
+			       "double_mean can be drawn while people grab",
+			       name);
+		cr_expect_not(plan_read(&m, &p, why));
+		cr_expect_str_eq(why, wanted);
+	}
 }

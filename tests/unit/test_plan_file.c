@@ -56,7 +56,7 @@ Test(plan_file, reads_every_key)
 			       "sponsor = s:1\ncurrency = EUR\ntotal = 12.5\n"
 			       "packets = 7\nmin = 0.02\nmax = 3\n"
 			       "start = 2026-01-31 20:00:00\nend = +90\n"
-			       "keep_days = 0\n",
+			       "keep_days = 0\nmode = live\n",
 			       NULL, &f, &why),
 		     0, "%s", (const char *)buf_live(&why).p);
 	cr_assert(bytes_eq(from_pb(f.plan.activity_id), BYTES("friday")));
@@ -70,6 +70,7 @@ Test(plan_file, reads_every_key)
 	cr_assert_eq(f.plan.start_ms, INT64_C(1769889600000));
 	cr_assert_eq(f.plan.end_ms, now_ms + 90000);
 	cr_assert_eq(f.plan.keep_days, 0);
+	cr_assert(bytes_eq(from_pb(f.plan.mode), BYTES("live")));
 	plan_file_close(&f);
 	buf_close(&why);
 }
@@ -153,9 +154,8 @@ Test(plan_file, amounts_are_to_the_cent)
 #define TIERS(text) \
 	"[activity]\nsponsor = s\nalgorithm = tiers\ntiers = " text "\n"
 
-/* The plan that a file makes of its tiers, or why there is none. */
-static bool tiers_plan(const char *text, struct plan *out,
-		       char refusal[PLAN_WHY])
+/* The plan of a file, or why there is none. */
+static bool plan_of(const char *text, struct plan *out, char refusal[PLAN_WHY])
 {
 	struct plan_file f;
 	struct buf why;
@@ -183,7 +183,7 @@ Test(plan_file, tiers_say_total_and_packets)
 		char why[PLAN_WHY], text[PLAN_TIERS_TEXT];
 		struct plan p;
 
-		cr_assert(tiers_plan(spellings[i], &p, why), "%s", why);
+		cr_assert(plan_of(spellings[i], &p, why), "%s", why);
 		cr_assert_eq(p.rule.total_cents, 300000);
 		cr_assert_eq(p.rule.count, 201);
 		cr_assert_eq(p.rule.algorithm, ALLOCATE_TIERS);
@@ -197,7 +197,7 @@ static void contradicts(const char *text, const char *said)
 	char why[PLAN_WHY];
 	struct plan p;
 
-	cr_assert(!tiers_plan(text, &p, why), "%s", text);
+	cr_assert(!plan_of(text, &p, why), "%s", text);
 	cr_assert(strstr(why, said) != NULL, "%s", why);
 }
 
@@ -217,6 +217,27 @@ Test(plan_file, what_contradicts_its_tiers_is_no_plan)
 		    "tiers are for the algorithm tiers, not for double_mean");
 	contradicts("[activity]\nsponsor = s\nalgorithm = tiers\ntotal = 1\n",
 		    "0 tiers: 1 to 32 are allowed");
+}
+
+#define PLAN(text) "[activity]\nsponsor = s\ntotal = 9\npackets = 3\n" text
+
+Test(plan_file, amounts_are_drawn_live_only_if_it_says_so_and_double_mean)
+{
+	static const char only[] = "only double_mean can be drawn while people "
+				   "grab";
+	char why[PLAN_WHY];
+	struct plan p;
+
+	cr_assert(plan_of(PLAN(""), &p, why), "%s", why);
+	cr_assert_not(p.rule.live);
+	cr_assert(plan_of(PLAN("mode = list\n"), &p, why), "%s", why);
+	cr_assert_not(p.rule.live);
+	cr_assert(plan_of(PLAN("mode = live\n"), &p, why), "%s", why);
+	cr_assert(p.rule.live);
+	contradicts(PLAN("mode = live\nalgorithm = equal\n"),
+		    "mode live with the algorithm equal");
+	contradicts(PLAN("mode = live\nalgorithm = adopted\n"), only);
+	contradicts(TIERS("10 x 2") "mode = live\n", only);
 }
 
 /* How many lines it gets. */
@@ -272,13 +293,11 @@ Test(plan_file, tiers_that_are_none_are_told_what_is_allowed)
 	struct plan p;
 	char why[PLAN_WHY];
 
-	cr_assert(
-		tiers_plan(TIERS(TEN_TIERS TEN_TIERS TEN_TIERS "1 x 1, 1 x 1"),
-			   &p, why),
-		"%s", why);
+	cr_assert(plan_of(TIERS(TEN_TIERS TEN_TIERS TEN_TIERS "1 x 1, 1 x 1"),
+			  &p, why),
+		  "%s", why);
 	cr_assert_eq(p.rule.tier_count, 32);
-	cr_assert(tiers_plan(TIERS("90071992547409.91 x 1"), &p, why), "%s",
-		  why);
+	cr_assert(plan_of(TIERS("90071992547409.91 x 1"), &p, why), "%s", why);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		char text[800];
 
@@ -301,6 +320,8 @@ Test(plan_file, refuses_what_is_wrong_and_says_what_is_allowed)
 	refuse("[activity]\nsponsor = s\ntotal = 1\nstart = soon\n",
 	       "+SECONDS");
 	refuse("[activity]\nsponsor = s\ntotal = 1\ncolour = red\n", "colour");
+	refuse("[activity]\nsponsor = s\ntotal = 1\nmode = foo\n",
+	       "activity.mode: \"foo\" cannot be read; allowed: list, live\n");
 	refuse("[activity]\nsponsor = s\n", "total");
 	refuse("[activity]\ntotal = 1\n", "sponsor");
 }
@@ -326,6 +347,7 @@ Test(plan_file, a_topup_says_how_money_is_split_and_nothing_else)
 		"sponsor = s\n",   "title = t\n",   "currency = USD\n",
 		"end = +60\n",     "id = a\n",      "start = +1\n",
 		"release = 10s\n", "ack = redis\n", "keep_days = 7\n",
+		"mode = live\n",   "prefix = p\n",
 	};
 	struct plan_file f;
 	struct buf why;

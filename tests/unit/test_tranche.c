@@ -118,6 +118,7 @@ Test(tranche, another_text_is_none)
 Test(tranche, what_cannot_be_kept_is_refused)
 {
 	Rain__Plan p = plan();
+	struct tranche t;
 
 	refused(1, &p, "tranche is 1, 2 to 16 are allowed");
 	refused(17, &p, "tranche is 17, 2 to 16 are allowed");
@@ -131,6 +132,13 @@ Test(tranche, what_cannot_be_kept_is_refused)
 	p = plan();
 	p.packets = 0;
 	refused(2, &p, "packets");
+	p = plan();
+	p.mode = to_pb_str("live");
+	refused(2, &p,
+		"a tranche is a list of packets: another mode is for a "
+		"whole activity");
+	p.mode = to_pb_str("list");
+	cr_assert(tranche_make(BYTES("friday"), 2, &p, &t, why), "%s", why);
 }
 
 Test(tranche, where_two_differ)

@@ -78,6 +78,22 @@ def below_of(seed):
     return below
 
 
+def draws_of(seed):
+    """The draws of the places 1, 2, ... of mode live."""
+    for counter in itertools.count(0, BLOCKS_AT_ONCE):
+        numbers = chacha20(seed, counter, bytes(12), BLOCKS_AT_ONCE)
+        for block in range(0, len(numbers), 8):
+            yield int.from_bytes(
+                struct.pack("<2Q", *numbers[block:block + 2])[:12], "big")
+
+
+def scaled_of(seed):
+    """A function that scales the draw of place 1 when it is called first,
+    that of place 2 then, and so on."""
+    draws = draws_of(seed)
+    return lambda n: next(draws) * n // 2**96
+
+
 # The split. tiers is a list of (cents, packets).
 
 def double_mean(below, mean, lo, hi, least):
@@ -94,6 +110,12 @@ def normal(below, mean, lo, hi, least):
     if d <= 0:
         return max(lo, mean)
     return mean - d + sum(below((2 * d + i) // 4 + 1) for i in range(4))
+
+
+def live(scaled, mean, lo, hi, least):
+    d = min(mean - lo, hi - mean)
+    drawn = scaled(2 * max(d, 0) + 1)  # each place has a draw of its own
+    return max(lo, mean) if d <= 0 else mean - d + drawn
 
 
 ONE_BY_ONE = {"double_mean": double_mean, "uniform": uniform,
@@ -140,7 +162,11 @@ def tiers_possible(algorithm, total, count, least, most, tiers):
 
 
 def split(seed, algorithm, total, count, least, most, tiers):
-    """The amounts of the packets 1, 2, ...; None if there is no split."""
+    """The amounts of the packets 1, 2, ...; None if there is no split. The
+    algorithm is a name; with ":live" behind it it is that of mode live."""
+    algorithm, _, mode = algorithm.partition(":")
+    if mode not in ("", "live"):
+        raise BadInput(f"the mode {mode!r} is not on the page")
     most = most or total
     if not (1 <= total <= TOTAL_MAX and 1 <= count <= PACKETS_MAX and
             1 <= least <= most <= TOTAL_MAX and
@@ -148,6 +174,9 @@ def split(seed, algorithm, total, count, least, most, tiers):
         return None
     if not tiers_possible(algorithm, total, count, least, most, tiers):
         return None
+    if mode == "live":
+        return None if algorithm != "double_mean" else one_by_one(
+            live, scaled_of(seed), total, count, least, most)
     below = below_of(seed)
     if algorithm in ONE_BY_ONE:
         shares = one_by_one(ONE_BY_ONE[algorithm], below, total, count, least,
@@ -181,12 +210,19 @@ def tranche_text(tranche):
     return "".join(lines + tiers_line(tranche)).encode()
 
 
+def mode_of(plan):
+    """A tranche has none: it is a list."""
+    return plan.get("mode", "list")
+
+
 def plan_text(plan):
-    """plan has PLAN_FIELDS, tiers and release_ms."""
+    """plan has PLAN_FIELDS, tiers and release_ms; mode, unless it is list."""
     lines = [f"{name}={plan[name]}\n" for name in PLAN_FIELDS]
     lines += tiers_line(plan)
     if int(plan["release_ms"]) != 0:
         lines.append(f"release_ms={plan['release_ms']}\n")
+    if mode_of(plan) != "list":
+        lines.append(f"mode={mode_of(plan)}\n")
     return "".join(lines).encode()
 
 
@@ -200,6 +236,8 @@ def mixed(seed, entropy):
 
 
 def plan_split(seed, entropy, plan):
-    return split(mixed(seed, entropy), plan["algorithm"], plan["total_cents"],
-                 plan["packets"], plan["min_cents"], plan["max_cents"],
-                 plan["tiers"])
+    mode = mode_of(plan)
+    return split(mixed(seed, entropy),
+                 plan["algorithm"] + ("" if mode == "list" else f":{mode}"),
+                 plan["total_cents"], plan["packets"], plan["min_cents"],
+                 plan["max_cents"], plan["tiers"])

@@ -64,7 +64,8 @@ def plan_of(show):
         "start_ms": ms_of(show["start"]), "end_ms": ms_of(show["end"]),
         "ack": show["ack"], "keep_days": int(show["keep_days"]),
         "tiers": tiers_shown(show),
-        "release_ms": int(show.get("release_ms", 0))}
+        "release_ms": int(show.get("release_ms", 0)),
+        "mode": show.get("mode", "list")}
 
 
 def tiers_shown(show):
@@ -80,17 +81,29 @@ def topups_of(show):
         "algorithm": t["algorithm"], "min_cents": cents_of(t["min"]),
         "max_cents": cents_of(t["max"]), "tiers": tiers_shown(t),
         "seed": bytes.fromhex(t["seed"]), "id_base": int(t["id_base"]),
+        "loaded": int(t["loaded"]),
         "commitment": t["commitment"]} for t in show.get("topups", [])]
+
+
+def final_of(show):
+    """(claims, packets left, leftover in cents) as it was closed, None for
+    what is not told."""
+    claims, left = show.get("final_claims"), show.get("final_left")
+    leftover = show.get("leftover")
+    return (None if claims is None else int(claims),
+            None if left is None else int(left),
+            None if leftover is None else cents_of(leftover))
 
 
 def read_show(path):
     """(show, seed, entropy, plan) of what activity show said; the plan has
-    also its id_base and the tranches that were added."""
+    also its id_base, the tranches that were added, and how it ended."""
     try:
         show = json.loads(read_text(path))
         seed, entropy = seed_of(show), entropy_of(show)
         plan = plan_of(show) | {"id_base": int(show["id_base"]),
-                                "topups": topups_of(show)}
+                                "topups": topups_of(show),
+                                "final": final_of(show)}
         if not isinstance(show["state"], str):
             raise ValueError(f"the state {show['state']!r} is no text")
         return show, seed, entropy, plan

@@ -24,7 +24,8 @@ class Topup(unittest.TestCase):
                  "id_base": "900000", "loaded": 3, "seed": seed.hex(),
                  "commitment": hashlib.sha256(
                      seed + text.encode()).hexdigest()}
-        self.write_show({"topups": [topup]})
+        self.final = {"final_claims": 9, "leftover": "2.00"}
+        self.write_show(self.final | {"topups": [topup]})
         self.change("INSERT INTO activity_change VALUES (3, 5, 'topped_up', ?)",
                     [topup["commitment"]])
         self.change("UPDATE activity_change SET detail = detail || ? WHERE"
@@ -55,7 +56,8 @@ class Topup(unittest.TestCase):
         self.assertEqual(len(self.differences()), 1)
         self.change("UPDATE red_packet_record SET red_packet_id = '900000'"
                     " WHERE seq = 9")
-        self.write_show({"topups": [topup | {"seed": "ff" + topup["seed"][2:]}]})
+        self.write_show(self.final | {
+            "topups": [topup | {"seed": "ff" + topup["seed"][2:]}]})
         self.assertEqual(
             [x[:40] for x in self.differences()],
             ["the seed in the ledger is " + case.SHOW["seed"][:14],
@@ -64,6 +66,16 @@ class Topup(unittest.TestCase):
         self.write_show({})
         self.assertIn("the ledger has 1 tranches that were added, activity "
                       "show 0", self.differences())
+
+    def test_a_tranche_that_was_never_whole(self):
+        """Its money is part of the leftover, and nobody could have it."""
+        topup = self.topped_up() | {"loaded": 2}
+        self.write_show(self.final | {"topups": [topup], "final_left": 1})
+        self.assertEqual(case.run("run", self.show, self.ledger)[0], 0)
+        self.write_show(self.final | {"topups": [topup]})
+        self.assertEqual(self.differences(), [
+            "activity show says 2 packets were left, by the plan and the "
+            "ledger it is 1"])
 
 
 if __name__ == "__main__":

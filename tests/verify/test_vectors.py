@@ -2,6 +2,7 @@
 """Numbers and splits of fairness.py against those of others: RFC 8439, a plan
 split by hand; and `verify.py vectors` names a wrong vector."""
 import hashlib
+import itertools
 import pathlib
 import struct
 import tempfile
@@ -67,12 +68,58 @@ class Numbers(unittest.TestCase):
         self.assertEqual([below(n) for _ in taken], taken)
 
 
+    def test_a_draw_is_the_first_12_bytes_of_a_block(self):
+        """Blocks 0 and 1 of the key 0, of RFC 8439, appendix A.1; one behind
+        the blocks at once."""
+        key, last = bytes(32), fairness.BLOCKS_AT_ONCE
+        draws = list(itertools.islice(fairness.draws_of(key), last + 1))
+        self.assertEqual(draws[0], 0x76b8e0ada0f13d90405d6ae5)
+        self.assertEqual(draws[1], 0x9f07e7be5551387a98ba977c)
+        self.assertEqual(draws[last].to_bytes(12, "big"),
+                         keystream(key, last, bytes(12), 1)[:12])
+
+    def test_a_draw_is_scaled(self):
+        key = bytes(32)
+        for n in 1, 2, 1999, 2**53 - 1, 2**53:
+            scaled = fairness.scaled_of(key)
+            self.assertEqual(
+                [scaled(n), scaled(n)],
+                [0x76b8e0ada0f13d90405d6ae5 * n >> 96,
+                 0x9f07e7be5551387a98ba977c * n >> 96])
+
+
 class Split(unittest.TestCase):
     def test_the_page_s_example(self):
         self.assertEqual(
             fairness.split(bytes(range(32)), "double_mean", 10000, 8, 1, 0,
                            []),
             [1570, 169, 854, 1942, 858, 1630, 1820, 1157])
+
+    def test_the_page_s_example_of_mode_live(self):
+        self.assertEqual(
+            fairness.split(bytes(range(32)), "double_mean:live", 10000, 8, 1,
+                           0, []),
+            [567, 261, 799, 3029, 2670, 83, 2570, 21])
+
+    def test_mode_live_of_a_plan(self):
+        """In its text behind all others, and in its packets."""
+        plan = dict.fromkeys(fairness.PLAN_FIELDS, "x") | {
+            "algorithm": "double_mean", "total_cents": 10000, "packets": 8,
+            "min_cents": 1, "max_cents": 0, "tiers": [], "release_ms": 5}
+        texts, splits = zip(*[
+            (fairness.plan_text(p), fairness.plan_split(bytes(32), b"", p))
+            for p in (plan, plan | {"mode": "list"}, plan | {"mode": "live"})])
+        self.assertEqual(texts[0], texts[1])
+        self.assertEqual(texts[2], texts[0] + b"mode=live\n")
+        self.assertTrue(texts[0].endswith(b"\nrelease_ms=5\n"))
+        self.assertEqual(splits[0], splits[1])
+        self.assertEqual(splits[2], fairness.split(
+            bytes(32), "double_mean:live", 10000, 8, 1, 0, []))
+        self.assertNotEqual(splits[2], splits[0])
+        with self.assertRaisesRegex(fairness.BadInput, "'fast' is not on"):
+            fairness.plan_split(bytes(32), b"", plan | {"mode": "fast"})
+        self.assertIsNone(fairness.plan_split(
+            bytes(32), b"", plan | {"mode": "live", "algorithm": "equal"}))
 
     def test_vectors_file(self):
         code, out, err = run("vectors", VECTORS)

@@ -27,6 +27,7 @@ TEXT = ("activity_id=friday\ntitle=Glück\nsponsor=sponsor:demo\n"
         "currency=CNY\ntotal_cents=10000\npackets=8\nalgorithm=double_mean\n"
         "min_cents=1\nmax_cents=0\nstart_ms=0\nend_ms=1798761660001\n"
         "ack=redis\nkeep_days=7\n")
+SHOW |= {"final_claims": CLAIMS, "final_left": 2, "leftover": "29.77"}
 SHOW["commitment"] = hashlib.sha256(
     bytes(range(32)) + TEXT.encode()).hexdigest()
 TABLES = """
@@ -108,6 +109,8 @@ class Run(unittest.TestCase):
         self.change("DELETE FROM red_packet_record WHERE activity = 3")
         self.change("UPDATE red_packet_info SET final_claims = 0,"
                     " leftover_amount = 10000")
+        self.write_show({"final_claims": 0, "final_left": 8,
+                         "leftover": "100.00"})
         code, out, _ = run("run", self.show, self.ledger)
         self.assertEqual(code, 0)
         self.assertIn("0 credited as they must be, 8 left", out)
@@ -171,9 +174,30 @@ class Run(unittest.TestCase):
             "the ledger's leftover is 29.76, of the packets that are left it "
             "is 29.77"])
 
+    def test_what_activity_show_says_of_the_end(self):
+        self.write_show({"final_claims": 5})
+        self.assertEqual(self.differences(), [
+            "activity show says it was closed with 5 claims, the ledger heard "
+            "of 6"])
+        self.write_show({"final_left": 3})
+        self.assertEqual(self.differences(), [
+            "activity show says 3 packets were left, by the plan and the "
+            "ledger it is 2"])
+        self.write_show({"leftover": "29.76"})
+        self.assertEqual(self.differences(), [
+            "activity show says the leftover is 29.76, of the packets that are "
+            "left it is 29.77"])
+        self.write_show({"leftover": None})
+        self.assertEqual(self.differences(), [
+            "activity show says the leftover is none, of the packets that are "
+            "left it is 29.77"])
+        # Neither may be left out.
+        self.write_show({"final_claims": None, "final_left": None})
+        self.assertEqual(len(self.differences()), 2)
+
     def test_credits_that_are_still_coming(self):
         """Closed, but not settled: they are counted, and no difference."""
-        self.write_show({"state": "CLOSED"})
+        self.write_show({"state": "CLOSED", "leftover": None})
         self.change("UPDATE red_packet_info SET leftover_amount = -1,"
                     " refund_ms = 0")
         self.change("DELETE FROM red_packet_record WHERE seq IN (2, 5, 6)"
@@ -211,7 +235,8 @@ class Run(unittest.TestCase):
         self.change("UPDATE activity_change SET kind = 'cancelled',"
                     " detail = ''")
         for state in ("CANCELLED", "SETTLED"):
-            self.write_show({"state": state})
+            self.write_show({"state": state, "final_claims": None,
+                             "final_left": None, "leftover": None})
             lines = self.differences()
             self.assertEqual(len(lines), CLAIMS)
             self.assertEqual(lines[0], "seq 1: packet 700000 of 15.70 was "
@@ -292,6 +317,8 @@ class Run(unittest.TestCase):
                         " seq = ? AND activity = 3", [amounts[seq - 1], seq])
         self.change("UPDATE red_packet_info SET leftover_amount = ?",
                     [sum(amounts[CLAIMS:])])
+        self.write_show({"entropy": entropy, "leftover":
+                         f"{sum(amounts[CLAIMS:]) / 100:.2f}"})
         self.assertEqual(run("run", self.show, self.ledger)[0], 0)
         self.write_show({})
         self.assertIn(f"the entropy in the ledger is {entropy}, not none",
@@ -313,7 +340,7 @@ class Run(unittest.TestCase):
                 "algorithm": "uniform", "keep_days": 8,
                 "start": "1970-01-01T00:00:00.001Z",
                 "end": "2027-01-01T00:01:00.002Z",
-                "release_ms": 1}.items():
+                "release_ms": 1, "mode": "live"}.items():
             with self.subTest(name):
                 self.write_show({name: value})
                 self.assertIn("the commitment in activity show",

@@ -258,6 +258,28 @@ def leftover_differences(ledger, leftover):
                f"that are left it is {amount_of(leftover)}")
 
 
+def final_differences(show, ledger, plan, claims, left, leftover):
+    """What activity show says of the end, against the claims of the ledger and
+    the packets that these leave."""
+    if was_cancelled(show, ledger):
+        return
+    never = sum(t["packets"] - t["loaded"] for t in plan["topups"])
+    said_claims, said_left, said_leftover = plan["final"]
+    if said_claims != claims:
+        yield (f"activity show says it was closed with {said_claims} claims, "
+               f"the ledger heard of {claims}")
+    if said_left != left - never:
+        yield (f"activity show says {said_left} packets were left, by the "
+               f"plan and the ledger it is {left - never}")
+    # Until it is counted.
+    if said_leftover is None and show["state"] != "SETTLED":
+        return
+    if said_leftover != leftover:
+        said = "none" if said_leftover is None else amount_of(said_leftover)
+        yield (f"activity show says the leftover is {said}, of the packets "
+               f"that are left it is {amount_of(leftover)}")
+
+
 def all_packets(seed, entropy, plan):
     """(amounts, ids) of all tranches, one after the other; None if one of
     them has no split."""
@@ -302,6 +324,9 @@ def differences_of(show, seed, entropy, plan, ledger):
         yield from missing_differences(ledger, amounts, ids,
                                        missing_of(ledger, claims))
     yield from leftover_differences(ledger, sum(amounts[claims:]))
+    yield from final_differences(show, ledger, plan,
+                                 ledger.info["final_claims"],
+                                 len(amounts) - claims, sum(amounts[claims:]))
 
 
 def verify_run(show_path, ledger_path):
