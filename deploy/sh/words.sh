@@ -135,15 +135,15 @@ bench_overload() {
 		esac
 		[ ! -f "$pid" ] || taskset -a -p -c "$cpus" "$(cat "$pid")" >/dev/null
 	done
-	flood 1 in_flight=100
+	taps 1 --in-flight 100
 	ratios=
 	for round in 1 2 3; do
-		flood $((round * 3 - 1)) in_flight=100
+		taps $((round * 3 - 1)) --in-flight 100
 		before=$(figure useful_per_second)
-		flood $((round * 3)) rate=$((before * 3))
+		taps $((round * 3)) --rate $((before * 3))
 		kept=$(figure useful_per_second)
 		refused="refused after $(figure refused_ms p50) ms, 99 % within $(figure refused_ms p99) ms"
-		flood $((round * 3 + 1)) in_flight=100
+		taps $((round * 3 + 1)) --in-flight 100
 		after=$(figure useful_per_second)
 		ratio=$((kept * 200 / (before + after)))
 		ratios="$ratios$ratio
@@ -154,16 +154,17 @@ bench_overload() {
 	say "$(printf %s "$ratios" | sort -n | sed -n 2p) % is the median"
 }
 
-# flood N ARGUMENT...: ten seconds of the Nth million of users, once the wins of
+# taps N OPTION...: ten seconds of the Nth million of users, once the wins of
 # those before are settled: to settle them later would cost the next.
-flood() {
+taps() {
 	million=$1
 	shift
 	until_true 120 all_settled || fail "the last wins were not settled"
-	taskset -c "$last" "$bin/flood" "$gateway" "$dir/keys" bench \
-		users=1000000 first="${million}000000" seconds=10 "$@" \
-		>"$dir/flood.json"
-	! grep -q SOLD_OUT "$dir/flood.json" ||
+	taskset -c "$last" "$bin/rainbench" --target "tcp://$gateway" \
+		--keys "$dir/keys" --activity bench --front --conns 8 \
+		--users 1000000 --first-user "${million}000000" \
+		--warmup 1 --duration 10 --json --quiet "$@" >"$dir/taps.json"
+	! grep -q SOLD_OUT "$dir/taps.json" ||
 		fail "this machine is so fast that $packets packets are too few"
 }
 
@@ -173,14 +174,14 @@ all_settled() {
 			"$(metric "$ledger_http" rain_settle_claims_total)" ]
 }
 
-# figure NAME...: of the last flood.
+# figure NAME...: of the last taps; large ones without decimals.
 figure() {
 	python3 -c '
 import json, sys
 value = json.load(open(sys.argv[1]))
 for name in sys.argv[2:]:
     value = value[name]
-print(value)' "$dir/flood.json" "$@"
+print(f"{value:.0f}" if value >= 100 else f"{value:.1f}")' "$dir/taps.json" "$@"
 }
 
 # One closed loop through one gateway: 50 connections carry 200,000 users, 32
@@ -192,7 +193,7 @@ word_bench() {
 		shift
 	fi
 	no_arguments bench "$@"
-	programs="$programs tapper flood"
+	programs="$programs rainbench"
 	packets=100000
 	if [ -n "$overload" ]; then
 		[ "$(nproc)" -gt 1 ] ||
@@ -209,7 +210,9 @@ word_bench() {
 	if [ -n "$overload" ]; then
 		bench_overload
 	else
-		"$bin/tapper" front "$gateway" "$dir/keys" bench 50 200000
+		"$bin/rainbench" --target "tcp://$gateway" --keys "$dir/keys" \
+			--activity bench --front --conns 50 --in-flight 32 \
+			--users 200000 --taps 1 --duration 0
 	fi
 	"$bin/rainctl" --config "$dir/rainctl.ini" activity close bench
 	"$bin/rainctl" --config "$dir/rainctl.ini" books bench --wait 120

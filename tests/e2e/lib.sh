@@ -56,11 +56,14 @@ wrong() {
 	fail "expected $*"
 }
 
-# field NAME: its value in the JSON on standard input ("" if it is not there).
+# field NAME: its value in the JSON on standard input ("" if it is not there);
+# NAME.NAME is one of an object in it.
 field() {
 	python3 -c '
 import json, sys
-v = json.load(sys.stdin).get(sys.argv[1], "")
+v = json.load(sys.stdin)
+for name in sys.argv[1].split("."):
+    v = v.get(name, "")
 print(str(v).lower() if isinstance(v, bool) else v)' "$1"
 }
 
@@ -126,6 +129,17 @@ kill_hard() {
 books() {
 	ctl books "$1" --wait 60 || wrong "exact books of $1"
 }
+
+# tap_on ACTIVITY OPTION...: people tap through the gateways in $gateways, or
+# through the one of the stack; what came of it as JSON. In the background with
+# tap_exec=exec, so that a signal reaches it.
+tap_on() {
+	tapped_on=$1
+	shift
+	${tap_exec:-} "$RAINBENCH" --target "tcp://$(printf %s "${gateways:-$gateway}" | sed 's#,#,tcp://#g')" \
+		--keys "$dir/keys" --activity "$tapped_on" --json --quiet "$@"
+}
+
 redis() {
 	redis-cli -p "$redis_port" "$@"
 }

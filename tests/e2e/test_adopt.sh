@@ -48,16 +48,16 @@ ctl activity open friday
 
 say "120 users get what lies there; the grab-service is killed in between"
 first=$(grab_of friday alice)
-"$FLOOD" "$gateway" "$dir/keys" friday users=59 rate=100 warm=0 seconds=2 \
-	retry=honour >"$dir/flood.json"
+tap_on friday --front --conns 8 --users 59 --rate 100 \
+	--duration 2 --retry honour >"$dir/flood.json"
 kill_hard grab-service
 stack_service grab-service
 told_again() {
 	[ "$(grab_of friday alice)" = "ALREADY_GRABBED ${first#* }" ]
 }
 until_true 60 told_again || wrong "alice to be told ${first#* } again"
-"$FLOOD" "$gateway" "$dir/keys" friday users=119 rate=100 warm=0 seconds=3 \
-	retry=honour >"$dir/flood.json"
+tap_on friday --front --conns 8 --users 119 --rate 100 \
+	--duration 3 --retry honour >"$dir/flood.json"
 ctl activity close friday
 wait_state friday SETTLED 60
 books friday

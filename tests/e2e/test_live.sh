@@ -58,8 +58,8 @@ expect "the state after the refusal" "$(ctl --json activity show night | field s
 say "the grab-service is killed while a crowd taps"
 first=$(grab_of night alice)
 expect "alice's grab" "${first%% *}" WON
-"$FLOOD" "$gateway" "$dir/keys" night users=119 rate=60 warm=0 seconds=4 \
-	retry=honour >"$dir/flood.json" &
+tap_on night --front --conns 8 --users 119 --rate 60 \
+	--duration 4 --retry honour >"$dir/flood.json" &
 flood=$!
 some_drawn() {
 	[ "$(redis LLEN 'rain:{night}:claims')" -ge 40 ]
@@ -72,8 +72,8 @@ told_again() {
 	[ "$(grab_of night alice)" = "ALREADY_GRABBED ${first#* }" ]
 }
 until_true 60 told_again || wrong "alice to be told ${first#* } again"
-"$FLOOD" "$gateway" "$dir/keys" night users=119 rate=100 warm=0 seconds=3 \
-	retry=honour >"$dir/flood.json"
+tap_on night --front --conns 8 --users 119 --rate 100 \
+	--duration 3 --retry honour >"$dir/flood.json"
 books night
 expect "lists of packets" "$(keys night)" 0
 

@@ -21,25 +21,27 @@ done
 ctl --set gateway.addresses="$gateways" doctor --quiet --wait 30
 
 opened one 5.00 5
-tapped=$("$TAPPER" same "$gateways" "$dir/keys" one 50 20)
+tapped=$(tap_on one --users 1 --conns 50 --taps 20 --in-flight 20 --uncached --duration 0)
 printf '%s\n' "$tapped"
 expect "answers" "$(printf %s "$tapped" | field answers)" 1000
-expect "distinct packets" "$(printf %s "$tapped" | field packets)" 1
-expect "wins" "$(printf %s "$tapped" | field WON)" 1
-expect "repeats" "$(printf %s "$tapped" | field ALREADY_GRABBED)" 999
+expect "users with a packet" "$(printf %s "$tapped" | field winners)" 1
+expect "packets that differ" "$(printf %s "$tapped" | field wrong_answers)" 0
+expect "wins" "$(printf %s "$tapped" | field statuses.WON)" 1
+expect "repeats" "$(printf %s "$tapped" | field statuses.ALREADY_GRABBED)" 999
 
 script_calls() {
 	redis INFO commandstats |
 		sed -n 's/^cmdstat_evalsha:calls=\([0-9]*\),.*/\1/p'
 }
+gateways=$gateway
 opened single 1.00 1
 before=$(script_calls)
-tapped=$("$TAPPER" front "$gateway" "$dir/keys" single 50 100000)
+tapped=$(tap_on single --front --users 100000 --conns 50 --taps 1 --in-flight 32 --uncached --duration 0)
 calls=$(($(script_calls) - before))
 printf '%s\n' "$tapped"
 expect "answers" "$(printf %s "$tapped" | field answers)" 100000
-expect "wins" "$(printf %s "$tapped" | field WON)" 1
-expect "sold out" "$(printf %s "$tapped" | field SOLD_OUT)" 99999
+expect "wins" "$(printf %s "$tapped" | field statuses.WON)" 1
+expect "sold out" "$(printf %s "$tapped" | field statuses.SOLD_OUT)" 99999
 say "$calls script calls for 100000 grabs"
 [ "$calls" -lt 12500 ] || wrong "a mean batch above 8"
 

@@ -5,8 +5,8 @@ begin
 
 opened slow 100.00 100 'release = 4s'
 expect "release as shown" "$(ctl --json activity show slow | field release_ms)" 4000
-"$FLOOD" "$gateway" "$dir/keys" slow users=400 rate=400 warm=0 seconds=8 \
-	retry=honour >"$dir/flood.json"
+tap_on slow --front --conns 8 --users 400 --rate 400 \
+	--duration 8 --retry honour >"$dir/flood.json"
 cat "$dir/flood.json"
 ctl activity close slow
 wait_state slow SETTLED 60

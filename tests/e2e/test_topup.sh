@@ -21,8 +21,8 @@ sound() {
 more second 600.00 300
 more third 20000.00 20000
 opened night 300.00 300
-"$FLOOD" "$gateway" "$dir/keys" night users=100000 rate=1000 warm=0 \
-	seconds=12 retry=honour >"$dir/flood.json" &
+tap_on night --front --conns 8 --users 100000 --rate 1000 \
+	--duration 12 --retry honour >"$dir/flood.json" &
 flood=$!
 until_true 20 claims_are 300 || wrong "300 claims"
 expect "a grab when all is gone" "$(grab_of night late)" "SOLD_OUT - -"
@@ -69,8 +69,8 @@ wait $flood || wrong "the crowd to end well"
 first=200000
 until claims_are $((there + 20000)); do
 	[ $first -lt 2000000 ] || wrong "all to be sold"
-	"$FLOOD" "$gateway" "$dir/keys" night users=100000 first=$first \
-		in_flight=50 warm=0 seconds=3 retry=honour >/dev/null
+	tap_on night --front --conns 8 --users 100000 --first-user $first \
+		--in-flight 50 --duration 3 --retry honour >/dev/null
 	first=$((first + 100000))
 done
 expect "a grab when all is gone again" "$(grab_of night later)" "SOLD_OUT - -"

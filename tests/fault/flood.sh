@@ -9,7 +9,7 @@ def walk(prefix, value):
     for name, part in value.items():
         if isinstance(part, dict):
             walk(prefix + name + ".", part)
-        else:
+        elif isinstance(part, (int, float)):
             print(prefix + name + "=" + str(int(part)))
 
 walk("", json.load(sys.stdin))' <"$dir/flood.json" >"$dir/flood.txt"

@@ -3,10 +3,11 @@
 . "$RAIN_SOURCE/tests/e2e/lib.sh"
 . "$RAIN_SOURCE/tests/fault/flood.sh"
 
-# flood ARGUMENT...: people tap until flood_ends.
+# flood: people tap until flood_ends.
 flood() {
-	"$FLOOD" "$gateways" "$dir/keys" night seconds=240 warm=0 users=1000000 \
-		retry=honour "$@" >"$dir/flood.json" 2>"$dir/flood.log" &
+	(tap_exec=exec && tap_on night --front --users 1000000 --rate 500 \
+		--conns 8 --not-after 9s --duration 240 --retry honour) \
+		>"$dir/flood.json" 2>"$dir/flood.log" &
 	flood=$!
 	won=$(redis LLEN 'rain:{night}:claims')
 	more_claims
@@ -87,7 +88,7 @@ ctl doctor --quiet --wait 30
 opened night 80000.00 40000
 
 # The gateways turn to the other grab-service, and nobody notices.
-flood rate=500 connections=8 not_after=9000
+flood
 for name in grab-service grab-service-2; do
 	drained $name
 	more_claims
@@ -119,7 +120,7 @@ never closed lost errors statuses.BUSY statuses.PENDING
 
 # A gateway says that it stops, answers what it has, and closes; its users go
 # to the other.
-flood rate=500 connections=8 not_after=9000
+flood
 for name in rain-gateway rain-gateway-2; do
 	drained $name
 	more_claims
@@ -130,7 +131,7 @@ flood_ends "gateways drained"
 [ "$(report closed)" -ge 8 ] || wrong "all connections to have moved"
 
 # F67: a gateway of two is gone without a word.
-flood rate=500 connections=8 not_after=9000
+flood
 say "kill -9 of rain-gateway-2"
 kill_hard rain-gateway-2
 more_claims

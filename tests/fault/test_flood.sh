@@ -50,7 +50,7 @@ PY
 flood() {
 	what=$1
 	shift
-	"$FLOOD" "$gateway" "$dir/keys" night users=300000 "$@" \
+	tap_on night --front --users 300000 --warmup 1 "$@" \
 		>"$dir/flood.json" 2>"$dir/flood.log" || {
 		cat "$dir/flood.log"
 		wrong "the flood to end well"
@@ -78,11 +78,11 @@ opened night 32000.00 16000
 
 best=0
 for round in 1 2; do
-	flood "best rate" in_flight=20 connections=4 seconds=3 warm=1 retry=never
+	flood "best rate" --in-flight 20 --conns 4 --duration 3
 	[ "$(report useful_per_second)" -le $best ] ||
 		best=$(report useful_per_second)
 	goodput_of=$((best * 3))
-	flood "3 x $best" rate=$goodput_of seconds=4 retry=never
+	flood "3 x $best" --rate $goodput_of --conns 8 --duration 4
 	ratios="${ratios:-}$(($(report useful_per_second) * 100 / best)) % "
 	goodput=$(report useful_per_second)
 	refused=$(report statuses.BUSY)
@@ -101,7 +101,8 @@ say "refused for the wait $(shed wait), in the queue as late $(shed late)"
 before=$(rss_mib "$gateway_http"),$(rss_mib "$grab_http")
 for retry in honour ignore; do
 	scripts=$(metric "$grab_http" rain_grab_batch_size_sum)
-	flood "who is refused: $retry" rate=$((best * 2)) seconds=3 retry=$retry
+	flood "who is refused: $retry" --rate $((best * 2)) --conns 8 --duration 3 \
+		--retry $retry
 	scripts=$(($(metric "$grab_http" rain_grab_batch_size_sum) - scripts))
 	say "$(report again) taps again, $scripts grabs went to Redis"
 	useful=$(($(report statuses.WON) + $(report statuses.ALREADY_GRABBED) +
@@ -121,8 +122,9 @@ expect "grabs asked again" "$(metric "$grab_http" rain_grab_asked_again)" 0
 silent() {
 	[ "$(metric "$grab_http" rain_grab_redis_silent)" = "$1" ]
 }
-"$FLOOD" "$gateway" "$dir/keys" night users=300000 rate=$((best / 2)) warm=0 \
-	seconds=200 retry=honour >"$dir/flood.json" 2>"$dir/flood.log" &
+(tap_exec=exec && tap_on night --front --users 300000 --rate $((best / 2)) \
+	--conns 8 --duration 200 --retry honour) \
+	>"$dir/flood.json" 2>"$dir/flood.log" &
 flood=$!
 asked=$(metric "$gateway_http" rain_gateway_grab_replies_total)
 answered_more() {

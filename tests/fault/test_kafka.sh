@@ -25,8 +25,8 @@ broker_pid() {
 # packet: whoever is told BUSY taps again, as an app does.
 tap() {
 	tries=10
-	until tapped=$("$TAPPER" front "$gateway" "$dir/keys" "$1" 20 "$2") &&
-		[ "$(printf %s "$tapped" | field packets)" = "$2" ]; do
+	until tapped=$(tap_on "$1" --front --users "$2" --conns 20 --taps 1 --in-flight 32 --uncached --duration 0) &&
+		[ "$(printf %s "$tapped" | field winners)" = "$2" ]; do
 		tries=$((tries - 1))
 		[ $tries -gt 0 ] || wrong "$2 users of $1 with a packet: $tapped"
 	done

@@ -33,11 +33,16 @@ if [ "$MOUNTS" = own ] && ! mount -t tmpfs -o size=48m none "$dir/books"; then
 fi
 stack_start
 
+# tap_all ID USERS: each of them once.
+tap_all() {
+	tap_on "$1" --front --users "$2" --conns 20 --taps 1 --in-flight 32 --uncached --duration 0
+}
+
 # rain ID USERS: they tap in the background; rained waits until all have a packet.
 rain() {
 	rains=$1
 	users=$2
-	"$TAPPER" front "$gateway" "$dir/keys" "$1" 20 "$2" >"$dir/tapped" &
+	tap_all "$1" "$2" >"$dir/tapped" &
 	tapping=$!
 }
 
@@ -45,10 +50,10 @@ rain() {
 rained() {
 	wait $tapping || wrong "the taps to end well"
 	tries=10
-	until [ "$(field packets <"$dir/tapped")" = "$users" ]; do
+	until [ "$(field winners <"$dir/tapped")" = "$users" ]; do
 		tries=$((tries - 1))
 		[ $tries -gt 0 ] || wrong "$users users with a packet: $(cat "$dir/tapped")"
-		"$TAPPER" front "$gateway" "$dir/keys" "$rains" 20 "$users" >"$dir/tapped"
+		tap_all "$rains" "$users" >"$dir/tapped"
 	done
 }
 
