@@ -9,8 +9,13 @@ foreach(name quiz kill release states topup reclose rewind redis one_user two_of
     ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RAIN_SOURCE=${PROJECT_SOURCE_DIR};RAINBENCH=$<TARGET_FILE:rainbench>")
 endforeach()
 
-# ./rain itself, which uses the release build.
+# The release build only: ./rain itself, and what measures.
 if(NOT SANITIZE)
+  add_test(NAME e2e.bench_suite
+    COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/e2e/test_bench_suite.sh)
+  set_tests_properties(e2e.bench_suite PROPERTIES LABELS e2e TIMEOUT 900
+    RUN_SERIAL ON
+    ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RAIN_SOURCE=${PROJECT_SOURCE_DIR}")
   add_test(NAME e2e.words
     COMMAND ${PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/e2e/test_words.py)
   set_tests_properties(e2e.words PROPERTIES LABELS e2e TIMEOUT 300 RUN_SERIAL ON

@@ -42,6 +42,16 @@ TEXT
 	have javac || echo 'default-jdk-headless|compiles the Java peers that Dubbo is tested with'
 }
 
+# Who the benchmark compares with. Debian starts nginx when it is installed.
+packages_peers() {
+	cat <<'TEXT'
+wrk|taps on the peers that speak HTTP
+webdis|Redis over HTTP, a peer
+nginx-light|HTTP server, a peer
+libnginx-mod-http-lua|lets nginx ask Redis
+TEXT
+}
+
 packages_fmt() {
 	echo 'clang-format|formats the C sources'
 }

@@ -1,0 +1,247 @@
+"""What the rows measure of redrain itself: one run, one Side."""
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+
+from machine import resident
+from rounds import Meter, Side
+from stack import Failed
+
+CONNS = 200
+WALK = 40  # activities that a user walks through
+SOLD_OUT_USERS = 20000
+
+
+class Grabs:
+    def __init__(self, stack, seconds, strict):
+        self.stack = stack
+        self.seconds = seconds
+        self.longer = 3 if strict else 1  # settled runs
+        self.strict = strict  # it is about how fast, not whether it runs
+        self.rate = 60000  # wins a second: a guess until one was measured
+        self.credited = []  # wins a second, until each is credited
+
+    def meter(self):
+        return Meter(self.stack.processes())
+
+    def side(self, value, report, meter, taps, **notes):
+        cpu = meter.used()
+        cpu["generator"] = report["generator_cpu_seconds"]
+        if report["warnings"]:
+            notes["warnings"] = report["warnings"]
+        return Side(value, taps, cpu, notes)
+
+    # Winners over front connections.
+
+    def front(self, seconds, *options, pause=False):
+        """Distinct users tap once each for so long, and packets are left:
+        (name of the activity, report, Meter)."""
+        for _ in range(6):
+            name = self.stack.name("front")
+            packets = int(self.rate * seconds * 1.6) + 20000
+            self.stack.opened(name, packets)
+            taps = ["--activity", name, "--front", "--conns", CONNS,
+                    "--users", packets, "--first-user",
+                    self.stack.first_user(packets), "--taps", 1,
+                    "--duration", f"{seconds * 1000:.0f}ms", *options]
+            with self.stack.worker_paused() if pause else nullcontext():
+                meter = self.meter()
+                began = time.monotonic()
+                report = self.stack.tap(*taps)
+            report["began"] = began
+            self.rate = max(self.rate, report["wins_per_second"])
+            if report["winners"] < packets - 1:
+                return name, report, meter
+            self.rate *= 2
+            self.finish(name, report)
+        raise Failed(f"{packets} packets were too few")
+
+    def finish(self, name, report):
+        self.stack.wait_credited(name, report["winners"])
+        self.stack.finish(name, report["winners"], report["cents_won"])
+
+    def relayed(self, in_flight=4):
+        """Winners while the relay publishes: the settle-worker stands still
+        meanwhile."""
+        batches = self.batches()
+        name, report, meter = self.front(self.seconds, "--in-flight",
+                                         in_flight, pause=True)
+        side = self.side(report["wins_per_second"], report, meter,
+                         report["winners"], batch=self.mean_batch(batches))
+        self.finish(name, report)
+        return side
+
+    def settled(self, in_flight=4):
+        """Winners, until the last of them is credited; ten seconds or more."""
+        name, report, meter = self.front(self.seconds * self.longer,
+                                         "--in-flight", in_flight)
+        self.stack.wait_credited(name, report["winners"])
+        took = time.monotonic() - report["began"]
+        side = self.side(report["winners"] / took, report, meter,
+                         report["winners"], seconds=took)
+        self.stack.finish(name, report["winners"], report["cents_won"])
+        self.credited.append(side.value)
+        return side
+
+    def highest(self):
+        """The rate that holds: that at which all is credited in time."""
+        if not self.strict:
+            return 1000
+        if not self.credited:
+            self.settled()
+        return statistics.median(self.credited)
+
+    def open_loop(self, rate):
+        """At a rate, whatever comes back: (name, report), all is settled."""
+        name, report, _ = self.front(self.seconds, "--rate", int(rate))
+        self.finish(name, report)
+        if self.strict and report["per_second"] < 0.95 * rate:
+            raise Failed(f"{rate:.0f} a second do not hold: "
+                         f"{report['per_second']:.0f} were answered")
+        return name, report
+
+    def p99(self, rate):
+        _, report = self.open_loop(rate)
+        return Side(report["latency_ms"]["p99"], report["answers"])
+
+    def delay(self, rate):
+        """From the win to the credit, the 99th percentile, in ms."""
+        name, _ = self.open_loop(rate)
+        delays = [row[0] for row in self.stack.ledger(
+            "SELECT r.credited_ms - r.at_ms FROM red_packet_record r"
+            " JOIN red_packet_info i USING (activity) WHERE i.activity_id = ?"
+            " ORDER BY 1", name)]
+        return Side(delays[int(len(delays) * 0.99)], len(delays))
+
+    # Winners over one connection each.
+
+    def walk(self):
+        """Each connection is one user at a time, who wins in one activity
+        after the other, and then makes room for the next. More activities at
+        once would be more taps than a user may make."""
+        users = CONNS * max(1, round(self.seconds * self.rate / CONNS /
+                                     WALK / 2))
+        kind = self.stack.name("walk")
+        names = [f"{kind}-{i}" for i in range(1, WALK + 1)]
+        for name in names:
+            self.stack.opened(name, users)
+        meter = self.meter()
+        report = self.stack.tap(
+            "--activity", f"{kind}-%d", "--activities", WALK, "--conns",
+            CONNS, "--users", users, "--taps", 1, "--first-user",
+            self.stack.first_user(users), "--duration", 0)
+        side = self.side(report["wins_per_second"], report, meter,
+                         report["winners"])
+        for one in report["activities"]:
+            self.finish(one["id"], one)
+        return side
+
+    # Nothing to win.
+
+    def sold_out(self, in_flight=4):
+        name = self.stack.name("edge")
+        self.stack.opened(name, 1)
+        first = self.stack.tap("--activity", name, "--front", "--conns", 1,
+                               "--users", 1, "--taps", 1, "--duration", 0,
+                               "--first-user", self.stack.first_user(1))
+        meter = self.meter()
+        calls = self.stack.script_calls()
+        report = self.stack.tap(
+            "--activity", name, "--front", "--conns", CONNS, "--in-flight",
+            in_flight, "--users", SOLD_OUT_USERS, "--first-user",
+            self.stack.first_user(SOLD_OUT_USERS), "--duration",
+            f"{self.seconds * 1000:.0f}ms")
+        side = self.side(report["per_second"], report, meter,
+                         report["answers"],
+                         script_calls=self.stack.script_calls() - calls)
+        if set(report["statuses"]) != {"SOLD_OUT"} or first["winners"] != 1:
+            raise Failed(f"not all sold out: {report['statuses']}")
+        self.finish(name, first)
+        return side
+
+    # Processes by themselves.
+
+    def batches(self):
+        return [self.stack.metric("grab", f"rain_grab_batch_size_{part}")
+                for part in ("sum", "count")]
+
+    def mean_batch(self, before):
+        grabs, calls = (now - then for now, then in
+                        zip(self.batches(), before))
+        return grabs / max(calls, 1)
+
+    def cpu_of(self, process, side):
+        """The same run, counted in CPU microseconds a grab."""
+        return Side(1e6 * side.cpu[process] / side.taps, side.taps, side.cpu,
+                    side.notes)
+
+    def credits(self, winners, batch=None):
+        """Credits a second out of a backlog of so many."""
+        name = self.stack.name("backlog")
+        self.stack.opened(name, winners)
+        self.stack.stop_worker()
+        report = self.stack.tap(
+            "--activity", name, "--front", "--conns", CONNS, "--in-flight", 4,
+            "--users", winners, "--first-user",
+            self.stack.first_user(winners), "--taps", 1, "--duration", 0)
+        self.stack.until("the relay to publish", lambda: self.stack.metric(
+            "grab", "rain_relay_unpublished_claims") == 0)
+        meter = Meter({})
+        self.stack.start_worker(*(("--set", f"settle.batch_max={batch}")
+                                  if batch else ()))
+        self.stack.wait_credited(name, report["winners"])
+        last = self.stack.ledger(
+            "SELECT max(r.credited_ms) FROM red_packet_record r"
+            " JOIN red_packet_info i USING (activity)"
+            " WHERE i.activity_id = ?", name)[0][0]
+        took = last / 1000 - self.stack.assigned_at()
+        side = self.side(report["winners"] / took, report, meter,
+                         report["winners"])
+        self.stack.finish(name, report["winners"], report["cents_won"])
+        if batch:
+            self.stack.stop_worker()
+            self.stack.start_worker()
+        return side
+
+    def preload(self, packets):
+        name = self.stack.name("preload")
+        self.stack.create(name, packets)
+        began = time.monotonic()
+        self.stack.ctl("activity", "preload", name)
+        took = time.monotonic() - began
+        self.stack.ctl("activity", "cancel", name)
+        return Side(packets / took, packets)
+
+    def cost(self, packets):
+        """CPU microseconds a win, of gateway, grab-service and Redis."""
+        name = self.stack.name("size")
+        self.stack.opened(name, packets)
+        users = min(packets - 1, int(self.rate * self.seconds))
+        meter = self.meter()
+        report = self.stack.tap(
+            "--activity", name, "--front", "--conns", CONNS, "--in-flight", 4,
+            "--users", users, "--first-user", self.stack.first_user(users),
+            "--taps", 1, "--duration", 0)
+        side = self.side(0, report, meter, report["winners"])
+        side.value = 1e6 / side.taps * sum(
+            side.cpu[name] for name in ("gateway", "grab-service", "redis"))
+        self.finish(name, report)
+        return side
+
+    def idle(self, conns):
+        """Bytes of the gateway for each connection that is held."""
+        gateway = self.stack.pid("gateway")
+        before = resident(gateway)
+        held = []
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(
+                self.stack.tap, "--idle", "--conns", conns, "--duration",
+                f"{5 + conns // 2500}s")
+            while not running.done():
+                held.append(resident(gateway))
+                time.sleep(0.1)
+            report = running.result()
+        if report["held"] != conns:
+            raise Failed(f"{report['held']} of {conns} connections are held")
+        return Side((max(held) - before) / conns, conns)
