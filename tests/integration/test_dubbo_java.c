@@ -329,13 +329,13 @@ Test(dubbo_java, a_java_provider_answers_beats_and_drains)
 	RUN_UNTIL_MS(&loop, START_MS, java_said("serving") || java.ended);
 	dubbo_client_defaults(&o);
 	o.addresses = address;
-	o.heartbeat_ms = 100;
+	o.heartbeat_ms = 1000; /* a JVM that has just started is slow */
 	cr_assert_eq(dubbo_client_new(hub, &o, &client), 0);
 	dubbo_client_watch(client, count_cb, &changes);
 	every_kind();
 	/* Seven silences of the client: without answers to its heartbeats it
 	 * would have closed twice. */
-	t = turns_start(&loop, 700);
+	t = turns_start(&loop, 7000);
 	while (!t->late) {
 		uv_run(&loop, UV_RUN_ONCE);
 	}
