@@ -15,6 +15,7 @@
 enum {
 	TEXT_MAX = 512, /* as verdict_reply() cuts it */
 	WAYS = 16,      /* places that a user may have: a cache line of tags */
+	APART = 7,      /* of the two that are asked who goes */
 };
 
 /* An activity and the last word about it. */
@@ -43,7 +44,8 @@ struct place {
 struct told {
 	uint64_t word;
 	uint64_t until_ms;
-	uint32_t place; /* its number */
+	uint64_t used_ms; /* when the user was here last */
+	uint32_t place;   /* its number */
 	uint8_t user_len;
 	char user[ID_MAX];
 };
@@ -60,10 +62,10 @@ struct edge {
 	uint32_t numbers;
 	uint64_t seen; /* of edge_moves() */
 	struct secret_hash hash;
-	size_t rows; /* a power of two */
+	size_t rows;
 	uint32_t (*tags)[WAYS];
 	struct told (*told)[WAYS];
-	unsigned victim; /* who goes next from a row that is full */
+	unsigned victim; /* turns, so that nobody can foresee who goes */
 };
 
 static _Atomic uint64_t moves_of_all;
@@ -81,9 +83,7 @@ struct edge *edge_new(const struct gateway_options *o)
 	e->fresh_ms = (uint64_t)o->edge_fresh_ms;
 	e->places_max = (size_t)o->edge_activities_max;
 	secret_hash_init(&e->hash);
-	/* Down, for what is printed at the start is the most. */
-	for (e->rows = 1; e->rows * 2 * WAYS <= users; e->rows *= 2) {
-	}
+	e->rows = users > WAYS ? users / WAYS : 1;
 	e->tags = xcalloc(e->rows, sizeof(*e->tags));
 	e->told = xcalloc(e->rows, sizeof(*e->told));
 	return e;
@@ -100,14 +100,19 @@ static uint64_t hash_of(const struct edge *e, const struct place *p,
 
 static uint32_t tag_of(uint64_t hash)
 {
-	return (uint32_t)(hash >> 32) | 1;
+	return (uint32_t)hash | 1;
+}
+
+static size_t row_of(const struct edge *e, uint64_t hash)
+{
+	return (size_t)(((hash >> 32) * e->rows) >> 32);
 }
 
 static struct told *find_told(struct edge *e, const struct place *p,
 			      struct bytes user, uint32_t **tag)
 {
 	uint64_t hash = hash_of(e, p, user);
-	size_t row = hash & (e->rows - 1);
+	size_t row = row_of(e, hash);
 
 	for (size_t i = 0; i < WAYS; i++) {
 		struct told *t = &e->told[row][i];
@@ -125,22 +130,30 @@ static struct told *make_told(struct edge *e, const struct place *p,
 			      struct bytes user)
 {
 	uint64_t hash = hash_of(e, p, user);
-	size_t row = hash & (e->rows - 1);
+	size_t row = row_of(e, hash);
 	size_t way = 0;
 
 	while (way < WAYS && e->tags[row][way] != 0) {
 		way++;
 	}
 	if (way == WAYS) {
-		/* Whoever is forgotten is asked about once more. */
+		/* Whoever is forgotten asks once more. The older one of two
+		 * goes: mostly somebody who has left, and if all are here, not
+		 * each time the very one who comes next. */
+		size_t other;
+
 		way = e->victim++ % WAYS;
+		other = (way + APART) % WAYS;
+		if (e->told[row][other].used_ms < e->told[row][way].used_ms) {
+			way = other;
+		}
 	}
 	e->tags[row][way] = tag_of(hash);
 	return &e->told[row][way];
 }
 
 static void note_told(struct edge *e, const struct place *p, struct bytes user,
-		      uint64_t until_ms)
+		      uint64_t until_ms, uint64_t now_ms)
 {
 	uint32_t *tag;
 	struct told *t = find_told(e, p, user, &tag);
@@ -150,6 +163,7 @@ static void note_told(struct edge *e, const struct place *p, struct bytes user,
 	}
 	t->word = p->word;
 	t->until_ms = until_ms;
+	t->used_ms = now_ms;
 	t->place = p->number;
 	t->user_len = (uint8_t)user.n;
 	memcpy(t->user, user.p, user.n);
@@ -272,7 +286,7 @@ bool edge_answer(struct edge *e, struct bytes activity, struct bytes user,
 {
 	struct place *p = find_place(e, activity);
 	struct edge_view v = { .now_ms = now_ms, .fresh_ms = e->fresh_ms };
-	const struct told *t;
+	struct told *t;
 	uint32_t *tag;
 	uint64_t age;
 
@@ -290,6 +304,7 @@ bool edge_answer(struct edge *e, struct bytes activity, struct bytes user,
 	if (!edge_may_answer(&v)) {
 		return false;
 	}
+	t->used_ms = now_ms;
 	rain__grab_reply__init(reply);
 	reply->status = p->status;
 	reply->message = to_pb(bytes_make(p->text, p->text_len));
@@ -355,7 +370,7 @@ void edge_learn(struct edge *e, const struct edge_news *n)
 	if (p->word == 0 || n->asked_ms >= p->asked_ms) {
 		set_word(e, p, n, until_ms);
 	}
-	note_told(e, p, n->user, until_ms);
+	note_told(e, p, n->user, until_ms, n->now_ms);
 }
 
 void edge_free(struct edge *e)

@@ -12,6 +12,11 @@
 #include "gateway/options.h"
 #include "gateway/secret_hash.h"
 
+/* Each step along a chain is a line that the cache does not have: more room and
+ * shorter chains than by uthash's default, which is 10. */
+#undef HASH_BKT_CAPACITY_THRESH
+#define HASH_BKT_CAPACITY_THRESH 6U
+
 /* How many of those that nobody pins are looked at for each that is new: two
  * keep the table as small as it can be; a few more before one is refused. */
 enum { LOOKS = 2, LOOKS_WHEN_FULL = 16 };

@@ -104,7 +104,7 @@ const struct config_key gateway_option_keys[] = {
 	       "how long SOLD_OUT and the like are told again, without "
 	       "asking, to those who were told; twice that while one tap "
 	       "asks; 0: always ask"),
-	NUMBER("edge.users_max", CONFIG_INT, edge_users_max, "100000", 1,
+	NUMBER("edge.users_max", CONFIG_INT, edge_users_max, "200000", 1,
 	       10000000,
 	       "users known to have been told, of all loops; above: some are "
 	       "asked for again"),
