@@ -50,6 +50,17 @@ static void answer_result(struct request *r, struct bytes value)
 		log_warn("result is no GrabResponse");
 		give_up(r);
 	} else if (request_open(r)) {
+		uint64_t moves = 0;
+
+		edge_learn(r->loop->edge,
+			   &(struct edge_news){
+				   .activity = request_activity(r),
+				   .user = request_user(r),
+				   .response = m,
+				   .asked_ms = r->asked_ms,
+				   .now_ms = uv_now(&r->loop->uv),
+				   .moves = &moves,
+			   });
 		verdict_reply(m->reply, false, loop_retry_after(r->loop),
 			      &reply);
 		reply_request(r, &reply);
@@ -124,6 +135,7 @@ static void ask(struct request *r, int avoid)
 		timeout = left;
 	}
 	r->tries++;
+	r->asked_ms = now;
 	if (r->kind == REQUEST_RESULT) {
 		Rain__ResultRequest m = RAIN__RESULT_REQUEST__INIT;
 

@@ -28,6 +28,7 @@ static const struct dubbo_target target = {
 struct batch {
 	struct gateway_loop *loop;
 	uint64_t sent_ms;
+	uint64_t moves; /* edge_moves() then */
 	size_t count;
 	struct request *requests[];
 };
@@ -82,6 +83,7 @@ static void batch_send(struct batch *b, int avoid)
 	m.n_grabs = b->count;
 	m.grabs = list;
 	b->sent_ms = uv_now(&l->uv);
+	b->moves = edge_moves();
 	if (b->count > 0) {
 		metric_observe(&gateway_metrics.batch, b->count);
 	}
@@ -93,7 +95,27 @@ static void batch_send(struct batch *b, int avoid)
 
 /* ---- The answer ---- */
 
-static void take_reply(struct request *r, const Rain__GrabResponse *response)
+/* Also of a request that nobody waits for any more. */
+static void learn(struct batch *b, const struct request *r,
+		  const Rain__GrabResponse *response,
+		  const Rain__GrabReply *told)
+{
+	struct gateway_loop *l = b->loop;
+	struct edge_news news = {
+		.activity = request_activity(r),
+		.user = request_user(r),
+		.response = response,
+		.told = told,
+		.asked_ms = b->sent_ms,
+		.now_ms = uv_now(&l->uv),
+		.moves = &b->moves,
+	};
+
+	edge_learn(l->edge, &news);
+}
+
+static void take_reply(struct batch *b, struct request *r,
+		       const Rain__GrabResponse *response)
 {
 	struct session *s = r->key.session;
 	Rain__GrabReply reply;
@@ -105,6 +127,7 @@ static void take_reply(struct request *r, const Rain__GrabResponse *response)
 	}
 	verdict_reply(response->reply, r->earlier, loop_retry_after(r->loop),
 		      &reply);
+	learn(b, r, response, &reply);
 	if (reply.red_packet != NULL && !s->front) {
 		memory_note(&s->memory,
 			    (size_t)r->loop->options->remembered_max,
@@ -128,7 +151,9 @@ static bool take_value(struct batch *b, struct bytes value)
 	}
 	for (size_t i = 0; good && i < b->count; i++) {
 		if (request_open(b->requests[i])) {
-			take_reply(b->requests[i], m->responses[i]);
+			take_reply(b, b->requests[i], m->responses[i]);
+		} else {
+			learn(b, b->requests[i], m->responses[i], NULL);
 		}
 	}
 	proto_free(m);

@@ -5,6 +5,12 @@
 		"rain_gateway_grab_replies_total", \
 		"Answers to Grab by status", "status=\"" label "\"")
 
+#define EDGE(status, label)                                               \
+	[RAIN__STATUS__##status] =                                        \
+		METRIC_COUNTER("rain_gateway_edge_answers_total",         \
+			       "Grabs answered without asking a service", \
+			       "status=\"" label "\"")
+
 #define LIMITED(label)                                      \
 	METRIC_GAUGE("rain_gateway_limit_entries",          \
 		     "Entries in the tables of the limits", \
@@ -59,6 +65,13 @@ struct gateway_metrics gateway_metrics = {
 	.remembered = METRIC_COUNTER(
 		"rain_gateway_remembered_total",
 		"Grabs answered with a packet that the connection knew", ""),
+	.edge = {
+		EDGE(SOLD_OUT, "sold_out"),
+		EDGE(NOT_STARTED, "not_started"),
+		EDGE(NOT_YET, "not_yet"),
+		EDGE(PAUSED, "paused"),
+		EDGE(ENDED, "ended"),
+	},
 	.batch = METRIC_COUNTS("rain_gateway_batch_grabs",
 			       "Grabs in one call to a grab-service", ""),
 	.retried = METRIC_COUNTER("rain_gateway_retried_total",
@@ -101,6 +114,11 @@ void gateway_metrics_init(void)
 	metrics_register(&m->queries);
 	metrics_register(&m->balances);
 	metrics_register(&m->remembered);
+	for (size_t i = 0; i < STATUS_COUNT; i++) {
+		if (m->edge[i].name != NULL) {
+			metrics_register(&m->edge[i]);
+		}
+	}
 	metrics_register(&m->batch);
 	metrics_register(&m->retried);
 	metrics_register(&m->no_budget);

@@ -65,10 +65,11 @@ struct gateway_metrics {
 	struct metric queries;
 	struct metric balances;
 	struct metric remembered; /* grabs answered from the connection */
-	struct metric batch;      /* grabs in a call */
-	struct metric retried;    /* requests sent again */
-	struct metric no_budget;  /* that would have been */
-	struct metric late;       /* answered at their deadline */
+	struct metric edge[STATUS_COUNT]; /* grabs answered from edge.h */
+	struct metric batch;              /* grabs in a call */
+	struct metric retried;            /* requests sent again */
+	struct metric no_budget;          /* that would have been */
+	struct metric late;               /* answered at their deadline */
 	struct metric grab_seconds;
 };
 

@@ -8,9 +8,14 @@
 #include <utlist.h>
 
 #include "base/id.h"
-#include "base/rand.h"
 #include "gateway/gateway_metrics.h"
 #include "gateway/options.h"
+#include "gateway/secret_hash.h"
+
+/* Each step along a chain is a line that the cache does not have: more room and
+ * shorter chains than by uthash's default, which is 10. */
+#undef HASH_BKT_CAPACITY_THRESH
+#define HASH_BKT_CAPACITY_THRESH 6U
 
 /* How many of those that nobody pins are looked at for each that is new: two
  * keep the table as small as it can be; a few more before one is refused. */
@@ -36,12 +41,10 @@ struct table {
 	struct metric *gauge;
 };
 
-__extension__ typedef unsigned __int128 wide;
-
 struct limits {
 	struct table tables[LIMIT_TABLES];
 	struct bucket hellos;
-	uint64_t secret[2]; /* of the hashes: apps choose the keys */
+	struct secret_hash hash;
 };
 
 void limit_rates_read(const struct gateway_options *o, struct limit_rates *out)
@@ -67,7 +70,7 @@ struct limits *limits_new(const struct gateway_options *o)
 					       o->activities_max };
 	struct limits *l = xcalloc(1, sizeof(*l));
 
-	rand_bytes(l->secret, sizeof(l->secret));
+	secret_hash_init(&l->hash);
 	for (size_t i = 0; i < LIMIT_TABLES; i++) {
 		struct table *t = &l->tables[i];
 
@@ -126,21 +129,10 @@ static void make_room(struct table *t, int64_t now_ns)
 	}
 }
 
-/* A number that nobody can foresee who does not know the secret: else an app
- * could choose activities that all share a place in the table. */
 static unsigned hash_of(const struct limits *l, struct bytes key)
 {
-	uint64_t h = l->secret[0] ^ key.n;
+	uint64_t h = secret_hash_of(&l->hash, key);
 
-	for (size_t i = 0; i < key.n; i += 8) {
-		uint64_t word = 0;
-		wide product;
-
-		memcpy(&word, key.p + i, key.n - i < 8 ? key.n - i : 8);
-		product = (wide)(h ^ word) * (l->secret[1] | 1);
-		h = (uint64_t)product ^ (uint64_t)(product >> 64) ^
-		    l->secret[0];
-	}
 	return (unsigned)(h ^ (h >> 32));
 }
 

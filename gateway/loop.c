@@ -135,8 +135,7 @@ int64_t loop_ns(const struct gateway_loop *l)
 	return (int64_t)uv_now(&l->uv) * 1000000;
 }
 
-/* Anything from 0 to most, by chance. */
-static uint32_t chance(struct gateway_loop *l, uint32_t most)
+uint32_t loop_chance(struct gateway_loop *l, uint32_t most)
 {
 	l->chance = l->chance * 1664525U + 1013904223U;
 	return (uint32_t)(((uint64_t)l->chance * ((uint64_t)most + 1)) >> 32);
@@ -144,7 +143,7 @@ static uint32_t chance(struct gateway_loop *l, uint32_t most)
 
 uint32_t loop_wait(struct gateway_loop *l, uint32_t base_ms)
 {
-	return base_ms + chance(l, base_ms / 2);
+	return base_ms + loop_chance(l, base_ms / 2);
 }
 
 uint32_t loop_retry_after(struct gateway_loop *l)
@@ -154,7 +153,7 @@ uint32_t loop_retry_after(struct gateway_loop *l)
 
 uint32_t loop_spread(struct gateway_loop *l)
 {
-	return 1 + chance(l, (uint32_t)l->rates.spread_ms);
+	return 1 + loop_chance(l, (uint32_t)l->rates.spread_ms);
 }
 
 void loop_watch_deadlines(struct gateway_loop *l)
@@ -274,6 +273,7 @@ int loop_new(const struct gateway_options *options, struct limits *limits,
 		(size_t)(options->write_queue_total_max / options->loops);
 	mailbox_init(&l->mail);
 	batcher_init(&l->batcher, l);
+	l->edge = edge_new(options);
 	retry_budget_init(&l->budget, options->retry_percent,
 			  options->retry_burst);
 	check(uv_loop_init(&l->uv) == 0);
@@ -334,6 +334,7 @@ static void free_loop(struct gateway_loop *l)
 	check(l->alive == 0);
 	mailbox_close(&l->mail);
 	key_set_drop(l->keys);
+	edge_free(l->edge);
 	free(l);
 }
 

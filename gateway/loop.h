@@ -12,6 +12,7 @@
 
 #include "client/dubbo_client.h"
 #include "gateway/batcher.h"
+#include "gateway/edge.h"
 #include "gateway/key_set.h"
 #include "gateway/mailbox.h"
 #include "gateway/options.h"
@@ -48,6 +49,7 @@ struct gateway_loop {
 	size_t in_flight_max;     /* its share of the total, bounds alive */
 	struct wheel wheel;
 	struct batcher batcher;
+	struct edge *edge;
 	struct server_clock clock;
 	struct retry_budget budget;
 	struct window window;
@@ -98,6 +100,8 @@ int64_t loop_server_ms(const struct gateway_loop *l);
 /** Its clock, as the limits have it. */
 int64_t loop_ns(const struct gateway_loop *l);
 
+/** Anything from 0 to most, by chance. */
+uint32_t loop_chance(struct gateway_loop *l, uint32_t most);
 /** base_ms and up to half of it by chance, so that not all come at once. */
 uint32_t loop_wait(struct gateway_loop *l, uint32_t base_ms);
 /** How long to tell an app to wait before it asks again. */

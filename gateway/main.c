@@ -10,6 +10,7 @@
  *                 its address, its user, the activity (limits.c shares them)
  *   requests.c    Grab, QueryResult, QueryBalance: checked and admitted
  *                 (admission.c decides)
+ *   edge.c        what can be told without asking (edge_rule.c decides)
  *   batcher.c     the grabs of a loop turn go in one call; what is asked again
  *   ask.c         the calls of one user
  *   verdict.c     what a service's answer means for the app

@@ -100,6 +100,18 @@ const struct config_key gateway_option_keys[] = {
 	       "is added by chance"),
 	NUMBER("gateway.remembered_max", CONFIG_INT, remembered_max, "4", 0, 64,
 	       "packets that a connection remembers of its user"),
+	NUMBER("edge.fresh", CONFIG_TIME, edge_fresh_ms, "50ms", 0, 10000,
+	       "how long SOLD_OUT and the like are told again, without "
+	       "asking, to those who were told; twice that while one tap "
+	       "asks; 0: always ask"),
+	NUMBER("edge.users_max", CONFIG_INT, edge_users_max, "200000", 1,
+	       10000000,
+	       "users known to have been told, of all loops; above: some are "
+	       "asked for again"),
+	NUMBER("edge.activities_max", CONFIG_INT, edge_activities_max, "1000",
+	       1, 100000,
+	       "activities with an answer to be told again, per loop; above: "
+	       "the oldest is forgotten"),
 	TEXT("grab.addresses", grab_addresses, "127.0.0.1:20880",
 	     CONFIG_REQUIRED, "the grab-services, host:port,host:port"),
 	TEXT("grab.secret", grab_secret, "", CONFIG_SECRET,

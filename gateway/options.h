@@ -33,6 +33,9 @@ struct gateway_options {
 	int64_t retry_burst;           /* and this many at once */
 	int64_t retry_after_ms;        /* what apps are told to wait */
 	int64_t remembered_max;        /* packets known to a connection */
+	int64_t edge_fresh_ms;         /* an answer is told again, 0: not */
+	int64_t edge_users_max;        /* known to have been told one */
+	int64_t edge_activities_max;   /* with such an answer, per loop */
 	const char *grab_addresses;    /* of the grab-services */
 	const char *grab_secret;
 	const char *ledger_addresses; /* of the settle-workers */

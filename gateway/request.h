@@ -35,6 +35,7 @@ struct request {
 	struct request *due_prev;
 	struct request *batch_next; /* waiting to be sent */
 	struct gateway_loop *loop;
+	uint64_t asked_ms;    /* loop time of the last call, of an ask */
 	uint64_t due_ms;      /* loop time of the answer at the latest */
 	uint64_t until_ms;    /* loop time after which it is not sent again */
 	uint64_t arrived_us;  /* monotonic */

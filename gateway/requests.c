@@ -8,6 +8,8 @@
 #include "gateway/throttle.h"
 #include "proto/proto_util.h"
 
+enum { EDGE_SPREAD_MS = 50 };
+
 static bool bad(struct session *s, uint64_t seq, const char *message)
 {
 	gateway_refused(REFUSAL_MESSAGE);
@@ -159,6 +161,26 @@ static bool remembered(struct session *s, uint64_t seq, const Rain__Grab *m)
 	return true;
 }
 
+/* What the service told this user and would tell it again. */
+static bool told_before(struct session *s, uint64_t seq, const Rain__Grab *m,
+			const struct request_options *o)
+{
+	struct gateway_loop *l = s->loop;
+	Rain__GrabReply reply;
+
+	if (m->attempt > 0 || !edge_answer(l->edge, o->activity, o->user,
+					   uv_now(&l->uv), &reply)) {
+		return false;
+	}
+	if (reply.retry_after_ms > 0) {
+		/* Many are told the same: not all at once. */
+		reply.retry_after_ms += loop_chance(l, EDGE_SPREAD_MS);
+	}
+	reply_grab(s, seq, &reply);
+	metric_add(&gateway_metrics.edge[reply.status], 1);
+	return true;
+}
+
 /* Whether it is in time; a first tap that is not can't be executed any more,
  * one that may have won already is still told what it won. */
 static bool in_time(struct session *s, uint64_t seq, const Rain__Grab *m,
@@ -202,7 +224,7 @@ void requests_grab(struct session *s, uint64_t seq, const Rain__Grab *m)
 	    !admit(s, seq, REQUEST_GRAB) ||
 	    !check_scope(s, seq, REQUEST_GRAB, o.activity) ||
 	    !admit_user(s, seq, REQUEST_GRAB, o.user) ||
-	    remembered(s, seq, m) ||
+	    remembered(s, seq, m) || told_before(s, seq, m, &o) ||
 	    !admit_activity(s, seq, REQUEST_GRAB, o.activity)) {
 		return;
 	}
@@ -211,6 +233,7 @@ void requests_grab(struct session *s, uint64_t seq, const Rain__Grab *m)
 	r = request_new(s, &o);
 	r->not_after_ms = resolved_ms;
 	r->attempt = m->attempt;
+	edge_asks(l->edge, o.activity, o.user, now);
 	loop_watch_deadlines(l);
 	batcher_add(&l->batcher, r);
 }

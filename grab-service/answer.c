@@ -53,6 +53,27 @@ uint32_t answer_retry_ms(int status, int64_t wait_ms)
 	}
 }
 
+uint32_t answer_stands_ms(int status, int64_t wait_ms)
+{
+	switch (status) {
+	case RAIN__STATUS__SOLD_OUT: /* another chunk would move `packets` */
+	case RAIN__STATUS__PAUSED:   /* to resume moves the revision */
+	case RAIN__STATUS__ENDED:
+		return UINT32_MAX;
+	case RAIN__STATUS__NOT_STARTED:
+		/* Without a wait it is not open: to open moves the revision. */
+		return wait_ms <= 0 || wait_ms > UINT32_MAX ? UINT32_MAX
+							    : (uint32_t)wait_ms;
+	case RAIN__STATUS__NOT_YET:
+		if (wait_ms <= 0) {
+			return 0;
+		}
+		return wait_ms > UINT32_MAX ? UINT32_MAX : (uint32_t)wait_ms;
+	default:
+		return 0;
+	}
+}
+
 const char *answer_message(int status)
 {
 	switch (status) {
@@ -87,6 +108,10 @@ static struct answer without_packet(const struct verdict *v, int status)
 		.status = status,
 		.retry_after_ms = answer_retry_ms(status, v->wait_ms),
 		.revision = v->revision,
+		.packets = v->packets,
+		.stands_ms = v->question || v->counts
+				     ? 0
+				     : answer_stands_ms(status, v->wait_ms),
 		.message = answer_message(status),
 	};
 }
@@ -108,6 +133,7 @@ static struct answer with_packet(const struct verdict *v, int status,
 		.amount_cents = claim.packet.amount_cents,
 		.at_ms = claim.at_ms,
 		.revision = v->revision,
+		.packets = v->packets,
 		.message = answer_message(status),
 	};
 }

@@ -13,10 +13,11 @@ struct verdict {
 	struct bytes claim; /* text, or empty */
 	struct bytes user;  /* whose it must be */
 	uint64_t revision;
-	int64_t wait_ms; /* until it starts, or a packet is released, or 0 */
-	bool unsure;     /* an earlier try may yet be executed */
-	bool question;   /* a result, not a grab */
-	bool counts;     /* the counts do not hold */
+	uint64_t packets; /* of the activity, taken or not */
+	int64_t wait_ms;  /* until it starts, or a packet is released, or 0 */
+	bool unsure;      /* an earlier try may yet be executed */
+	bool question;    /* a result, not a grab */
+	bool counts;      /* the counts do not hold */
 };
 
 /** The answer; *seq is that of the claim, 0 without one. Views into claim. A
@@ -28,6 +29,11 @@ struct answer answer_unproven(const struct verdict *v);
 
 /** How long to wait before the next try, with jitter. */
 uint32_t answer_retry_ms(int status, int64_t wait_ms);
+
+/** For how long nobody can win where a user is told this status, unless the
+ * activity's revision or number of packets moves: UINT32_MAX until they do, 0
+ * not known. wait_ms as in struct verdict. */
+uint32_t answer_stands_ms(int status, int64_t wait_ms);
 
 /** Some time around base_ms: nobody who was refused together comes back
  * together. */

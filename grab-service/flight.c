@@ -68,8 +68,12 @@ static void handle_user(struct flight *f, size_t i,
 		.counts = reply->code == STEP_COUNTS,
 	};
 	struct answer answer;
+	int64_t packets = 0;
 	uint64_t seq;
 
+	if (step_number(reply, REPLY_PACKETS, &packets) && packets > 0) {
+		v.packets = (uint64_t)packets;
+	}
 	if (!step_number(reply, REPLY_USERS + 2 * i, &v.status)) {
 		v.status = RAIN__STATUS__PENDING;
 	}

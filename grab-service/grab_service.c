@@ -145,6 +145,8 @@ static void set_answer(struct place *p, const struct answer *answer)
 	p->reply.retry_after_ms = answer->retry_after_ms;
 	p->reply.message = to_pb_str(answer->message);
 	p->response.revision = answer->revision;
+	p->response.packets = answer->packets;
+	p->response.stands_ms = answer->stands_ms;
 	if (answer->red_packet_id.n == 0) {
 		return;
 	}

@@ -37,6 +37,8 @@ struct answer {
 	int64_t at_ms;
 	uint32_t retry_after_ms;
 	uint64_t revision;   /* 0 if none is known */
+	uint64_t packets;    /* of the activity, 0 if not known */
+	uint32_t stands_ms;  /* as answer_stands_ms() */
 	const char *message; /* static */
 };
 

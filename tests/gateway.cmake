@@ -5,7 +5,8 @@ c_test(token unit SOURCES unit/test_token.c LIBS token PkgConfig::libjwt
        PkgConfig::openssl)
 c_test(gateway_rules unit SOURCES unit/test_gateway_rules.c LIBS gateway_core)
 c_test(token_locked unit SOURCES unit/test_token_locked.c LIBS token)
-foreach(part door hello grab bounds)
+c_test(gateway_edge unit SOURCES unit/test_gateway_edge.c LIBS gateway_core)
+foreach(part door hello grab bounds edge)
   c_test(gateway_${part} component
     SOURCES component/test_gateway_${part}.c lib/gateway_rig.c
             lib/gateway_fake.c lib/turns.c

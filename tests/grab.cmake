@@ -6,7 +6,7 @@ c_test(adopt unit SOURCES unit/test_adopt.c LIBS grab_core)
 c_test(roll unit SOURCES unit/test_roll.c LIBS grab_core)
 set(grab_rig lib/grab_rig.c lib/fake_ledger.c lib/lua_run.c
     lib/redis_server.c lib/turns.c)
-foreach(name path late elsewhere service)
+foreach(name path late elsewhere service stands)
   c_test(grab_${name} integration
     SOURCES integration/test_grab_${name}.c ${grab_rig} LIBS grab_core)
 endforeach()

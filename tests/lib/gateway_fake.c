@@ -9,6 +9,14 @@
 
 enum { ARENA_MAX = 4 * 1024 * 1024 };
 
+static void fill_response(const struct fake *f, Rain__GrabResponse *response)
+{
+	rain__grab_response__init(response);
+	response->revision = f->revision;
+	response->packets = f->packets;
+	response->stands_ms = f->stands_ms;
+}
+
 static void fill_reply(const struct fake *f, Rain__GrabReply *reply,
 		       Rain__RedPacket *packet)
 {
@@ -27,11 +35,12 @@ static void fill_reply(const struct fake *f, Rain__GrabReply *reply,
 static void answer_batch(struct fake *f, struct dubbo_call *call, size_t n)
 {
 	Rain__GrabBatchResponse m = RAIN__GRAB_BATCH_RESPONSE__INIT;
-	Rain__GrabResponse response = RAIN__GRAB_RESPONSE__INIT;
+	Rain__GrabResponse response;
 	Rain__GrabResponse **list = xcalloc(n + 1, sizeof(*list));
 	Rain__RedPacket packet;
 	Rain__GrabReply reply;
 
+	fill_response(f, &response);
 	fill_reply(f, &reply, &packet);
 	response.reply = &reply;
 	for (size_t i = 0; i < n; i++) {
@@ -131,7 +140,7 @@ static void result(void *ctx, struct dubbo_call *call, struct bytes arg)
 	struct fake *f = ctx;
 	Rain__ResultRequest *m =
 		proto_unpack(&rain__result_request__descriptor, arg, ARENA_MAX);
-	Rain__GrabResponse response = RAIN__GRAB_RESPONSE__INIT;
+	Rain__GrabResponse response;
 	Rain__RedPacket packet;
 	Rain__GrabReply reply;
 
@@ -141,6 +150,7 @@ static void result(void *ctx, struct dubbo_call *call, struct bytes arg)
 	copy_id(f->last_user, sizeof(f->last_user), m->user_id);
 	proto_free(m);
 	if (f->mode == FAKE_ANSWER) {
+		fill_response(f, &response);
 		fill_reply(f, &reply, &packet);
 		response.reply = &reply;
 		dubbo_reply(call, &response.base);

@@ -30,7 +30,10 @@ struct fake {
 	struct dubbo_server *server;
 	enum fake_mode mode;
 	Rain__Status status; /* of every answer */
-	int64_t clock_ms;    /* added to the wall clock: its time */
+	uint64_t revision;   /* likewise, and the next two */
+	uint64_t packets;
+	uint32_t stands_ms;
+	int64_t clock_ms; /* added to the wall clock: its time */
 	enum dubbo_status dubbo_status;
 	unsigned calls; /* grabBatch, not counting probes */
 	unsigned probes;

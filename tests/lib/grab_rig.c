@@ -192,6 +192,8 @@ static void got_it(struct ask *ask, const struct answer *answer)
 	got->amount_cents = answer->amount_cents;
 	got->retry_after_ms = answer->retry_after_ms;
 	got->revision = answer->revision;
+	got->packets = answer->packets;
+	got->stands_ms = answer->stands_ms;
 	(void)snprintf(got->message, sizeof got->message, "%s",
 		       answer->message);
 	(void)snprintf(got->packet, sizeof got->packet, "%.*s",

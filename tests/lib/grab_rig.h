@@ -50,6 +50,8 @@ struct rig_got {
 	int64_t amount_cents;
 	uint32_t retry_after_ms;
 	uint64_t revision;
+	uint64_t packets;
+	uint32_t stands_ms;
 };
 
 /** Redis (with an AOF that is written at once) and the ledger. */

@@ -32,6 +32,45 @@ static struct answer judge(int64_t status, const char *claim, bool unsure,
 	return answer_make(&v, &seq);
 }
 
+/* What a gateway may tell again, and for how long. */
+Test(answer, what_stands)
+{
+	static const int moves[] = { RAIN__STATUS__SOLD_OUT,
+				     RAIN__STATUS__ENDED, RAIN__STATUS__PAUSED,
+				     RAIN__STATUS__NOT_STARTED };
+	static const int never[] = { RAIN__STATUS__WON,
+				     RAIN__STATUS__ALREADY_GRABBED,
+				     RAIN__STATUS__BUSY,
+				     RAIN__STATUS__PENDING,
+				     RAIN__STATUS__NO_SUCH_ACTIVITY,
+				     RAIN__STATUS__DENIED,
+				     RAIN__STATUS__NOT_YET };
+	struct answer a;
+
+	for (size_t i = 0; i < sizeof moves / sizeof moves[0]; i++) {
+		cr_expect_eq(answer_stands_ms(moves[i], 0), UINT32_MAX);
+	}
+	for (size_t i = 0; i < sizeof never / sizeof never[0]; i++) {
+		cr_expect_eq(answer_stands_ms(never[i], 0), 0);
+	}
+	/* Not a millisecond longer than nobody can win. */
+	cr_expect_eq(answer_stands_ms(RAIN__STATUS__NOT_STARTED, 700), 700);
+	cr_expect_eq(answer_stands_ms(RAIN__STATUS__NOT_YET, 7), 7);
+	cr_expect_eq(answer_stands_ms(RAIN__STATUS__NOT_YET, INT64_MAX),
+		     UINT32_MAX);
+	a = judge(RAIN__STATUS__SOLD_OUT, "", false, false, false);
+	cr_expect_eq(a.stands_ms, UINT32_MAX);
+	/* Of a question, or where the claim may be what is missing. */
+	a = judge(RAIN__STATUS__SOLD_OUT, "", false, true, false);
+	cr_expect_eq(a.stands_ms, 0);
+	a = judge(RAIN__STATUS__ENDED, "", false, false, true);
+	cr_expect_eq(a.stands_ms, 0);
+	/* What is PENDING because an earlier try is on its way. */
+	a = judge(RAIN__STATUS__PAUSED, "", true, false, false);
+	cr_expect_eq(a.status, RAIN__STATUS__PENDING);
+	cr_expect_eq(a.stands_ms, 0);
+}
+
 Test(answer, packet_of_the_claim)
 {
 	struct answer a = judge(RAIN__STATUS__WON, CLAIM, false, false, false);
