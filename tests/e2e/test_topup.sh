@@ -44,8 +44,12 @@ while [ -z "$half" ]; do
 	number=$((number + 1))
 	[ $number -le 8 ] || wrong "a kill in the middle of one of six top-ups"
 	there=$(meta packets)
-	ctl --set ctl.timeout=2s activity topup night -f "$dir/third.ini" \
-		--tranche $number >"$dir/topup.log" 2>&1 &
+	# By itself, not as a child: it is killed below, or it would ask again.
+	(
+		exec "$bin/rainctl" --config "$dir/rainctl.ini" \
+			--set ctl.timeout=2s activity topup night \
+			-f "$dir/third.ini" --tranche $number
+	) >"$dir/topup.log" 2>&1 &
 	asked=$!
 	while [ "$(meta packets)" = "$there" ]; do
 		kill -0 $asked 2>/dev/null || break
