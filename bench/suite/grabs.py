@@ -202,6 +202,7 @@ class Grabs:
         if batch:
             self.stack.stop_worker()
             self.stack.start_worker()
+        self.stack.ready()
         return side
 
     def preload(self, packets):

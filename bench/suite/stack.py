@@ -73,6 +73,10 @@ class Stack:
         (self.dir / PROCESSES["settle-worker"]).write_text(
             f"{self.worker.pid}\n")
 
+    def ready(self):
+        """Everybody has found the settle-worker that was started anew."""
+        self.ctl("doctor", "--quiet", "--wait", 60)
+
     def assigned_at(self):
         """When the settle-worker last began to consume."""
         lines = [line for line in
