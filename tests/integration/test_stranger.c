@@ -250,6 +250,9 @@ static void expect_halted(struct rain *r)
 			    sizeof expected);
 	}
 	while (!is_halted(r) && !turns->late) {
+		if (r->change->again) {
+			run(r, r->change->commands, 4);
+		}
 		ask_everybody(r);
 	}
 	cr_assert(!turns->late, "%s: not halted, %s", where(r),

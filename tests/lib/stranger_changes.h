@@ -6,6 +6,7 @@
 #ifndef TESTS_LIB_STRANGER_CHANGES_H
 #define TESTS_LIB_STRANGER_CHANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum state { OPEN, PAUSED, CLOSED, STATES };
@@ -34,6 +35,9 @@ struct change {
 	enum fate fate[STATES];
 	const char *reason;
 	const char *undo[3];
+	/* The relay may write over it, which mends it: then it is written once
+	 * more, until it is noticed. */
+	bool again;
 };
 
 enum { CHANGE_WINNERS = 4 };
