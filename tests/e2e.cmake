@@ -11,9 +11,9 @@ endforeach()
 
 # The release build only: ./rain itself, and what measures.
 if(NOT SANITIZE)
-  add_test(NAME e2e.bench_suite
+  add_test(NAME bench.suite
     COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/e2e/test_bench_suite.sh)
-  set_tests_properties(e2e.bench_suite PROPERTIES LABELS e2e TIMEOUT 900
+  set_tests_properties(bench.suite PROPERTIES LABELS bench TIMEOUT 900
     RUN_SERIAL ON
     ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RAIN_SOURCE=${PROJECT_SOURCE_DIR}")
   add_test(NAME e2e.words

@@ -3,6 +3,7 @@ import statistics
 import time
 
 from machine import Watch, cpu_of
+from stack import Failed
 
 TRIES = 4         # of a round that others disturbed
 
@@ -71,6 +72,8 @@ class Rounds:
             pair = self.round(ours, theirs, number % 2 == 0)
             if pair is None:
                 continue
+            if pair[1].value <= 0:
+                raise Failed("nothing was measured of the other side")
             self.ours.append(pair[0])
             self.theirs.append(pair[1])
             self.ratios.append(pair[0].value / pair[1].value)

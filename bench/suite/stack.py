@@ -163,8 +163,9 @@ class Stack:
                    if text.startswith(line))
 
     def credited(self, name):
-        return self.ledger("SELECT credited_packet FROM red_packet_info"
-                           " WHERE activity_id = ?", name)[0][0]
+        rows = self.ledger("SELECT credited_packet FROM red_packet_info"
+                           " WHERE activity_id = ?", name)
+        return rows[0][0] if rows else 0  # it has not heard of it yet
 
     def wait_credited(self, name, winners, seconds=300):
         self.until(f"{winners} wins of {name} to be credited",
