@@ -18,7 +18,7 @@
 static void print_binding(const char *words, const Rain__Activity *a)
 {
 	if (strcmp(words, "activity create") == 0) {
-		if (bytes_eq(from_pb(a->plan->mode), BYTES("live"))) {
+		if (plan_message_is_live(a->plan)) {
 			printf("mode live: each amount is drawn when its "
 			       "packet is grabbed\n");
 		}

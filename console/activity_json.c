@@ -1,6 +1,7 @@
 #include "console/activity_json.h"
 
 #include "console/output.h"
+#include "plan/plan.h"
 #include "proto/proto_util.h"
 
 const char *activity_state(Rain__State state)
@@ -117,7 +118,7 @@ json_t *activity_json(const struct ctl *ctl, const Rain__Activity *a)
 		json_object_set_new(o, "keep_days", json_integer(p->keep_days));
 	}
 	json_object_set_new(o, "id_base", output_text(a->id_base));
-	if (p != NULL && bytes_eq(from_pb(p->mode), BYTES("live"))) {
+	if (p != NULL && plan_message_is_live(p)) {
 		json_object_set_new(o, "left",
 				    json_integer((json_int_t)a->left));
 		json_object_set_new(o, "balance",

@@ -9,6 +9,7 @@
 #include "console/books.h"
 #include "console/pages.h"
 #include "console/topic_reader.h"
+#include "plan/plan.h"
 #include "proto/proto_util.h"
 #include "rain/events.pb-c.h"
 
@@ -28,7 +29,7 @@ static void take_activity(struct books *b, const Rain__Activity *a)
 	b->plan_packets = a->plan->packets;
 	b->topped_up = a->n_topups > 0;
 	b->unloaded_cents = a->unloaded_cents;
-	if (bytes_eq(from_pb(a->plan->mode), BYTES("live"))) {
+	if (plan_message_is_live(a->plan)) {
 		b->left = (struct book_sum){ a->left, a->balance_cents };
 	}
 	for (size_t i = 0; i < a->n_topups; i++) {

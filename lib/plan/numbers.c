@@ -101,7 +101,7 @@ uint64_t numbers_scaled(const uint8_t draw[NUMBERS_DRAW], uint64_t bound)
 	uint64_t carry = 0;
 
 	/* By 24 bits, from the lowest: no product passes 64 bits, and in
-	 * lua/grab.lua none passes 2^53. */
+	 * lua/live.lua none passes 2^53. */
 	for (size_t i = NUMBERS_DRAW; i > 0; i -= 3) {
 		uint64_t limb = (uint64_t)draw[i - 3] << 16 |
 				(uint64_t)draw[i - 2] << 8 | draw[i - 1];

@@ -124,9 +124,9 @@ static bool times_ok(const struct plan *p, char why[PLAN_WHY])
 	return why[0] == '\0';
 }
 
-static bool is_live(const Rain__Plan *m)
+bool plan_message_is_live(const Rain__Plan *message)
 {
-	return bytes_eq(from_pb(m->mode), BYTES("live"));
+	return bytes_eq(from_pb(message->mode), BYTES("live"));
 }
 
 static bool split_ok(const Rain__Plan *m, char why[PLAN_WHY])
@@ -136,7 +136,7 @@ static bool split_ok(const Rain__Plan *m, char why[PLAN_WHY])
 	if (!allocate_by_name(from_pb(m->algorithm), &algorithm)) {
 		(void)snprintf(why, PLAN_WHY, "algorithm must be %s",
 			       ALLOCATE_NAMES);
-	} else if (m->mode.len != 0 && !is_live(m) &&
+	} else if (m->mode.len != 0 && !plan_message_is_live(m) &&
 		   !bytes_eq(from_pb(m->mode), BYTES("list"))) {
 		(void)snprintf(why, PLAN_WHY, "mode must be list or live");
 	} else if (m->n_tiers > ALLOCATE_TIERS_MAX) {
@@ -151,7 +151,7 @@ static void read_split(const Rain__Plan *m, struct allocate_rule *out)
 	bool known = allocate_by_name(from_pb(m->algorithm), &out->algorithm);
 
 	check(known);
-	out->live = is_live(m);
+	out->live = plan_message_is_live(m);
 	out->tier_count = m->n_tiers;
 	for (size_t i = 0; i < m->n_tiers; i++) {
 		out->tiers[i] = (struct allocate_tier){

@@ -70,6 +70,9 @@ static inline const char *plan_mode(const struct plan *p)
 	return p->rule.live ? "live" : "list";
 }
 
+/** Whether the message has mode live; any other text is not. */
+bool plan_message_is_live(const Rain__Plan *message);
+
 /* The only one in this version. */
 #define PLAN_ACK "redis"
 
