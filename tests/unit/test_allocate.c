@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/rand.h"
+#include "lib/ways.h"
 #include "plan/allocate.h"
 
 #define RULE(total, n, min, max)                                          \
@@ -92,26 +93,6 @@ Test(allocate, golden_digest_of_twenty_thousand)
 	free(le);
 	free(amounts);
 }
-
-/* Every algorithm, and the one that is drawn live. */
-struct way {
-	enum allocate_algorithm algorithm;
-	bool live;
-};
-
-static struct way ways[] = {
-	{ .algorithm = ALLOCATE_DOUBLE_MEAN },
-	{ .algorithm = ALLOCATE_LINE_CUT },
-	{ .algorithm = ALLOCATE_EQUAL },
-	{ .algorithm = ALLOCATE_TIERS },
-	{ .algorithm = ALLOCATE_UNIFORM },
-	{ .algorithm = ALLOCATE_NORMAL },
-	{ .algorithm = ALLOCATE_DOUBLE_MEAN, .live = true },
-};
-
-enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
-
-_Static_assert(WAYS == ALLOCATE_ALGORITHMS + 1, "an algorithm is missing");
 
 /* A rule by another algorithm; of tiers two, as even as can be. */
 static struct allocate_rule by(enum allocate_algorithm algorithm,

@@ -8,25 +8,11 @@
 #include <stdio.h>
 
 #include "lib/random_rule.h"
+#include "lib/ways.h"
 
 enum { RULES = 1000000, CAUSES_MAX = 80 };
 
 __extension__ typedef __int128 wide;
-
-static struct way {
-	enum allocate_algorithm algorithm;
-	bool live;
-} ways[] = {
-	{ .algorithm = ALLOCATE_DOUBLE_MEAN },
-	{ .algorithm = ALLOCATE_LINE_CUT },
-	{ .algorithm = ALLOCATE_EQUAL },
-	{ .algorithm = ALLOCATE_TIERS },
-	{ .algorithm = ALLOCATE_UNIFORM },
-	{ .algorithm = ALLOCATE_NORMAL },
-	{ .algorithm = ALLOCATE_DOUBLE_MEAN, .live = true },
-};
-
-enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 /* As many shares of this amount as tiers say. */
 static bool tier_kept(const struct allocate_rule *rule, const int64_t *shares,
