@@ -16,6 +16,8 @@ import tempfile
 import threading
 import time
 
+from wire import fields, number, text
+
 BIN = os.environ["RAIN_BIN"]
 BENCH = f"{BIN}/rainbench"
 HELLO, GRAB = 2, 3                          # fields of ClientMessage
@@ -30,45 +32,6 @@ def expect(what, got, wanted):
 
 
 # ---- Messages ----
-
-def varint(n):
-    out = b""
-    while n > 127:
-        out += bytes([n & 127 | 128])
-        n >>= 7
-    return out + bytes([n])
-
-
-def number(field, n):
-    return varint(field << 3) + varint(n)
-
-
-def text(field, body):
-    return varint(field << 3 | 2) + varint(len(body)) + body
-
-
-def fields(data):
-    found, at = {}, 0
-
-    def take():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = take()
-        value = take()
-        if key & 7 == 2:
-            value, at = data[at:at + value], at + value
-        found[key >> 3] = value
-    return found
-
 
 def packet_reply(status, packet):
     red_packet = text(1, packet) + number(2, 250) + number(3, 1764430000000)

@@ -17,6 +17,8 @@ import tempfile
 import time
 import urllib.request
 
+from wire import fields, number, text
+
 BIN = os.environ["RAIN_BIN"]
 SOON_S = 60
 SKIPPED = 77
@@ -37,44 +39,6 @@ def wait_for(what, condition):
 
 # ---- An app, as small as it can be ----
 
-def varint(n):
-    out = b""
-    while n > 127:
-        out += bytes([n & 127 | 128])
-        n >>= 7
-    return out + bytes([n])
-
-
-def field(number, body):
-    return varint(number << 3 | 2) + varint(len(body)) + body
-
-
-def fields(data):
-    """The fields of a message, the last of each number."""
-    found, at = {}, 0
-
-    def number():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
-
-    while at < len(data):
-        key = number()
-        if key & 7 == 0:
-            found[key >> 3] = number()
-        else:
-            size = number()
-            found[key >> 3] = data[at:at + size]
-            at += size
-    return found
-
-
 class App:
     def __init__(self, port):
         self.seq = 0
@@ -82,7 +46,7 @@ class App:
 
     def send(self, kind, body=b""):
         self.seq += 1
-        message = varint(1 << 3) + varint(self.seq) + field(kind, body)
+        message = number(1, self.seq) + text(kind, body)
         self.sock.sendall(struct.pack(">I", len(message)) + message)
 
     def exactly(self, n):
@@ -115,7 +79,7 @@ class App:
         return got[1]
 
     def hello(self, token):
-        self.send(2, field(1, token.encode()) + varint(2 << 3) + b"\x01")
+        self.send(2, text(1, token.encode()) + number(2, 1))
         return self
 
     def ping(self):
@@ -279,7 +243,7 @@ def reload():
             bound.expect(HELLO_REPLY)
             statuses = []
             for activity in (b"quiz", b"other"):
-                bound.send(3, field(1, activity))
+                bound.send(3, text(1, activity))
                 statuses.append(bound.expect(GRAB_REPLY)[1])
             if statuses != [BUSY, DENIED]:
                 sys.exit(f"a token for one activity gets {statuses}")
