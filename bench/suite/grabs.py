@@ -34,6 +34,13 @@ class Grabs:
 
     # Winners over front connections.
 
+    def crowd(self, name, users, *options):
+        """That many new users over front connections, each of them once."""
+        return self.stack.tap(
+            "--activity", name, "--front", "--conns", CONNS, "--users", users,
+            "--first-user", self.stack.first_user(users), "--taps", 1,
+            *options)
+
     def front(self, seconds, *options, pause=False):
         """Distinct users tap once each for so long, and packets are left:
         (name of the activity, report, Meter)."""
@@ -41,14 +48,11 @@ class Grabs:
             name = self.stack.name("front")
             packets = int(self.rate * seconds * 1.6) + 20000
             self.stack.opened(name, packets)
-            taps = ["--activity", name, "--front", "--conns", CONNS,
-                    "--users", packets, "--first-user",
-                    self.stack.first_user(packets), "--taps", 1,
-                    "--duration", f"{seconds * 1000:.0f}ms", *options]
             with self.stack.worker_paused() if pause else nullcontext():
                 meter = self.meter()
                 began = time.monotonic()
-                report = self.stack.tap(*taps)
+                report = self.crowd(name, packets, "--duration",
+                                    f"{seconds * 1000:.0f}ms", *options)
             report["began"] = began
             self.rate = max(self.rate, report["wins_per_second"])
             if report["winners"] < packets - 1:
@@ -182,10 +186,7 @@ class Grabs:
         name = self.stack.name("backlog")
         self.stack.opened(name, winners)
         self.stack.stop_worker()
-        report = self.stack.tap(
-            "--activity", name, "--front", "--conns", CONNS, "--in-flight", 4,
-            "--users", winners, "--first-user",
-            self.stack.first_user(winners), "--taps", 1, "--duration", 0)
+        report = self.crowd(name, winners, "--in-flight", 4, "--duration", 0)
         self.stack.until("the relay to publish", lambda: self.stack.metric(
             "grab", "rain_relay_unpublished_claims") == 0)
         meter = Meter({})
@@ -222,10 +223,7 @@ class Grabs:
         self.stack.opened(name, packets)
         users = min(packets - 1, int(self.rate * self.seconds))
         meter = self.meter()
-        report = self.stack.tap(
-            "--activity", name, "--front", "--conns", CONNS, "--in-flight", 4,
-            "--users", users, "--first-user", self.stack.first_user(users),
-            "--taps", 1, "--duration", 0)
+        report = self.crowd(name, users, "--in-flight", 4, "--duration", 0)
         side = self.side(0, report, meter, report["winners"])
         side.value = 1e6 / side.taps * sum(
             side.cpu[name] for name in ("gateway", "grab-service", "redis"))

@@ -1,5 +1,4 @@
 """What redrain is compared with. Packages that are not there are skipped."""
-import json
 import pathlib
 import re
 import shutil
@@ -205,18 +204,14 @@ class Peers:
                    f"127.0.0.1:{port}", "--loops", 2]
         with Running(command, port, self.stack) as server:
             before = cpu_of(server.pid)
-            report = self.stack.checked(self.json(
-                "--target", f"tcp://127.0.0.1:{port}", "--echo", "--conns",
-                CONNS, "--duration", f"{self.seconds * 1000:.0f}ms", *options))
+            report = self.stack.rainbench(
+                f"127.0.0.1:{port}", "--echo", "--conns", CONNS, "--duration",
+                f"{self.seconds * 1000:.0f}ms", *options)
             cpu = {"echo": cpu_of(server.pid) - before,
                    "generator": report["generator_cpu_seconds"]}
         side = Side(report["per_second"], report["answers"], cpu)
         side.notes["p99"] = report["latency_ms"]["p99"]
         return side
-
-    def json(self, *options):
-        return json.loads(run(self.stack.bin / "rainbench", "--json",
-                              "--quiet", *options))
 
     def echo_cpu(self):
         side = self.echo("--in-flight", 4)

@@ -191,17 +191,19 @@ class Stack:
 
     # The generator.
 
-    def tap(self, *options):
-        """Run rainbench; its report."""
-        said = run(self.bin / "rainbench", "--target",
-                   f"tcp://{self.env['gateway']}", "--keys",
-                   self.dir / "keys", "--json", "--quiet", *options)
-        return self.checked(json.loads(said))
-
-    def checked(self, report):
+    def rainbench(self, address, *options):
+        """Run it against an address; its report."""
+        report = json.loads(run(
+            self.bin / "rainbench", "--target", f"tcp://{address}", "--json",
+            "--quiet", *options))
         if report.get("wrong_answers", 0) or report.get("lost", 0):
             raise Failed(f"wrong or lost answers: {report}")
         return report
+
+    def tap(self, *options):
+        """Taps on the gateway."""
+        return self.rainbench(self.env["gateway"], "--keys",
+                              self.dir / "keys", *options)
 
     def first_user(self, count):
         """Users that have never tapped."""
