@@ -58,6 +58,7 @@ static const struct option table[] = {
 	{ "--retry", WHEN, OF(retry), 0, 0, UNNOTED },
 	{ "--not-after", TIME, OF(not_after_ms), 1, 10000, UNNOTED },
 	{ "--uncached", FLAG, OF(uncached), 0, 0, UNNOTED },
+	{ "--in-step", FLAG, OF(in_step), 0, 0, UNNOTED },
 	{ "--idle", FLAG, OF(idle), 0, 0, UNNOTED },
 	{ "--duration", TIME, OF(duration_ms), 0, DAY_MS, NOTED(duration) },
 	{ "--warmup", TIME, OF(warmup_ms), 0, DAY_MS, UNNOTED },

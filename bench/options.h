@@ -64,6 +64,7 @@ struct options {
 	uint64_t not_after_ms; /* how long a tap is worth something; 0: as the
 				  gateway has it */
 	bool uncached;         /* every tap says that it may have won */
+	bool in_step;          /* the connections of a thread tap together */
 	enum retry retry;
 	struct watched watched[WATCH_MAX];
 	size_t watch_count;

@@ -119,6 +119,12 @@ static const char *contradiction(const struct options *o, const struct given *g)
 		return "--rate and --in-flight exclude one another: an open "
 		       "loop does not wait for answers";
 	}
+	if (o->in_step && (o->scope != SCOPE_USER || o->rate > 0 || o->idle ||
+			   o->in_flight > 1 || o->ramp_ms > 0)) {
+		return "--in-step is for connections that are a user each, with "
+		       "one tap in flight: --front, --echo, --rate, --idle, "
+		       "--ramp and --in-flight have no meaning with it";
+	}
 	return NULL;
 }
 

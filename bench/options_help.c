@@ -29,6 +29,7 @@ static const char *const lines[] = {
 	"  --retry WHEN        who is refused taps again: never, honour (when told to), ignore",
 	"                      (at once) [never]",
 	"  --not-after TIME    after which a tap is worth nothing [what the gateway says]",
+	"  --in-step           the connections of a thread wait for one another before each tap",
 	"  --uncached          taps say that the user may have won already: no answer is from a cache",
 	"  --idle              no taps: hold the connections, and say how many are held",
 	"",

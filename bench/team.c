@@ -222,6 +222,7 @@ static void share(struct team *t)
 
 	t->count = (o->conns - t->index + o->threads - 1) / o->threads;
 	t->connections = xcalloc(t->count, sizeof t->connections[0]);
+	t->steps = 1;
 	t->walk = (struct walk){ .users = users,
 				 .activities = o->activity_count,
 				 .taps = o->taps };

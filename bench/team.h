@@ -40,6 +40,8 @@ struct connection {
 	uint64_t waiting;  /* what this user has in the wheel */
 	bool moving;       /* closed by us, to come back as the next user */
 	bool done;         /* there is no next user */
+	uint64_t steps;    /* --in-step: the last one that it tapped in */
+	bool arrived;      /* --in-step: answered, and waits for the others */
 	uint32_t later_ms; /* told to wait so long before it connects */
 };
 
@@ -87,6 +89,8 @@ struct team {
 	uint64_t begun;   /* closed loop: connections that tap */
 	uint64_t turn;    /* the next connection to tap */
 	uint64_t done;    /* connections without a next user */
+	uint64_t steps;   /* --in-step: the one that all may tap in, from 1 */
+	uint64_t arrived; /* --in-step: connections that wait for the others */
 	struct walk walk; /* of all connections, unless each is one user */
 	struct schedule schedule;
 	uint64_t due_next; /* tap of the schedule */
@@ -148,6 +152,9 @@ bool team_tapped_out(const struct team *t);
 
 /** Closed loop: send what may be in flight. */
 void connection_go_on(struct connection *c);
+
+/** --in-step: if all wait for one another, the next step. */
+void team_step(struct team *t);
 
 /** Open loop: send what is due, and have team_due() called again in time. */
 void team_due(struct team *t);

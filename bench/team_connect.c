@@ -232,6 +232,7 @@ void connection_next_user(struct connection *c)
 	if (o->users <= o->conns || c->user + o->conns >= o->users) {
 		c->done = true;
 		t->done++;
+		team_step(t);
 		return;
 	}
 	if (team_over(t, clock_mono_us())) {

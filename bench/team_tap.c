@@ -86,6 +86,7 @@ static bool tap_next(struct connection *c, uint64_t due_us)
 			return false;
 		}
 		tap.user = (uint32_t)c->user;
+		c->steps = t->steps;
 	} else {
 		if (!walk_next(&t->walk, &step)) {
 			return false;
@@ -116,6 +117,41 @@ static struct connection *pick(struct team *t)
 	return NULL;
 }
 
+/* ---- In step ---- */
+
+/* Whether c may tap in this step. One that has its answer waits for those that
+ * have none, and those that come back as their next user. */
+static bool may_step(struct connection *c)
+{
+	struct team *t = c->team;
+
+	if (c->steps < t->steps) {
+		return true;
+	}
+	if (!c->arrived && c->taps.open == 0 && c->waiting == 0 && !c->done &&
+	    !c->moving && !walk_over(&c->walk)) {
+		c->arrived = true;
+		t->arrived++;
+		team_step(t);
+	}
+	return false;
+}
+
+void team_step(struct team *t)
+{
+	if (t->arrived == 0 || t->arrived + t->done < t->count) {
+		return;
+	}
+	t->arrived = 0;
+	t->steps++;
+	for (uint64_t i = 0; i < t->count; i++) {
+		t->connections[i].arrived = false;
+	}
+	for (uint64_t i = 0; i < t->count; i++) {
+		connection_go_on(&t->connections[i]);
+	}
+}
+
 void connection_go_on(struct connection *c)
 {
 	struct team *t = c->team;
@@ -124,7 +160,8 @@ void connection_go_on(struct connection *c)
 	uint64_t now;
 
 	if (o->rate > 0 || began == 0 || o->idle ||
-	    (uint64_t)(c - t->connections) >= t->begun) {
+	    (uint64_t)(c - t->connections) >= t->begun ||
+	    (o->in_step && !may_step(c))) {
 		return;
 	}
 	now = clock_mono_us();

@@ -2,7 +2,7 @@
 foreach(name schedule tables tally options)
   c_test(bench_${name} unit SOURCES unit/test_bench_${name}.c LIBS bench_core)
 endforeach()
-foreach(part echo late stall watch gateway wrong)
+foreach(part echo late stall watch gateway step wrong)
   add_test(NAME component.bench_${part}
     COMMAND ${PYTHON3} -B
             ${CMAKE_CURRENT_SOURCE_DIR}/component/test_bench.py ${part})

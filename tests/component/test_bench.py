@@ -1,7 +1,7 @@
 """rainbench and rain-echo as processes, and rainbench against a gateway that
 does what a gateway must not do.
 
-usage: test_bench.py echo|late|stall|watch|gateway|wrong"""
+usage: test_bench.py echo|late|stall|watch|gateway|step|wrong"""
 
 import contextlib
 import json
@@ -297,6 +297,30 @@ def test_gateway(folder):
     expect("lost", told["lost"] > 0, True)
     expect("again", told["again"], told["lost"])
     expect("answers", told["answers"], 40)
+
+
+def test_step(folder):
+    """Five connections are thirteen users, who walk through four activities
+    together; an answer that is lost holds up all of them."""
+    grabs = []
+
+    def answer(kind, body):
+        if kind == HELLO:
+            return HELLO_REPLY, text(1, b"u")
+        grabs.append(int(body[1].split(b"-")[1]))
+        return None if len(grabs) == 7 else packet_reply(WON, b"p-%d" % len(grabs))
+
+    with serving(answer) as target:
+        at = ("--target", target, "--keys", keys(folder), "--in-step")
+        told = bench(*at, "--activity", "night-%d", "--activities", "4", "--users",
+                     "13", "--taps", "1", "--conns", "5", "--duration", "0")
+        expect("--front with it", "--in-step is for" in bench(
+            *at, "--activity", "night", "--front", code=2), True)
+    walk = [[activity] * users for users in (5, 5, 3) for activity in (1, 2, 3, 4)]
+    walk[1].append(2)
+    expect("the activities", grabs, sum(walk, []))
+    expect("winners", told["winners"], 13 * 4)
+    expect("lost", told["lost"], 1)
 
 
 def test_wrong(folder):
