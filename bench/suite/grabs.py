@@ -10,6 +10,7 @@ from stack import Failed
 
 CONNS = 200
 WALK = 40  # activities that a user walks through
+TEAMS = 2  # of connections in step: one has taps out while the other answers
 SOLD_OUT_USERS = 20000
 
 
@@ -17,7 +18,7 @@ class Grabs:
     def __init__(self, stack, seconds, strict):
         self.stack = stack
         self.seconds = seconds
-        self.longer = 3 if strict else 1  # settled runs
+        self.settling = max(seconds, 10) if strict else seconds
         self.strict = strict  # it is about how fast, not whether it runs
         self.rate = 60000  # wins a second: a guess until one was measured
         self.credited = []  # wins a second, until each is credited
@@ -78,8 +79,8 @@ class Grabs:
 
     def settled(self, in_flight=4):
         """Winners, until the last of them is credited; ten seconds or more."""
-        name, report, meter = self.front(self.seconds * self.longer,
-                                         "--in-flight", in_flight)
+        name, report, meter = self.front(self.settling, "--in-flight",
+                                         in_flight)
         self.stack.wait_credited(name, report["winners"])
         took = time.monotonic() - report["began"]
         side = self.side(report["winners"] / took, report, meter,
@@ -122,24 +123,30 @@ class Grabs:
 
     def walk(self):
         """Each connection is one user at a time, who wins in one activity
-        after the other, and then makes room for the next. More activities at
-        once would be more taps than a user may make."""
+        after the other, all in step, and then makes room for the next. More
+        activities at once would be more taps than a user may make."""
         users = CONNS * max(1, round(self.seconds * self.rate / CONNS /
                                      WALK / 2))
         kind = self.stack.name("walk")
         names = [f"{kind}-{i}" for i in range(1, WALK + 1)]
-        for name in names:
-            self.stack.opened(name, users)
+        self.stack.opened(names[0], users)  # writes the plan of all
+        self.each(lambda name: self.stack.opened(name, users), names[1:])
         meter = self.meter()
         report = self.stack.tap(
-            "--activity", f"{kind}-%d", "--activities", WALK, "--conns",
-            CONNS, "--users", users, "--taps", 1, "--first-user",
-            self.stack.first_user(users), "--duration", 0)
+            "--activity", f"{kind}-%d", "--activities", WALK, "--in-step",
+            "--conns", CONNS, "--threads", TEAMS, "--users", users, "--taps",
+            1, "--first-user", self.stack.first_user(users), "--duration", 0)
         side = self.side(report["wins_per_second"], report, meter,
                          report["winners"])
-        for one in report["activities"]:
-            self.finish(one["id"], one)
+        self.each(lambda one: self.finish(one["id"], one),
+                  report["activities"])
         return side
+
+    def each(self, what, those):
+        """Side by side, as most of the time is waiting; a grab-service loads
+        four activities at a time."""
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(what, those))
 
     # Nothing to win.
 

@@ -60,7 +60,9 @@ class Rounds:
                 side = ours if key == "ours" else theirs
                 sides[key], others, who = self.measure(side)
                 worst = max(worst, (others, who))
-            if worst[0] <= self.others_max:
+                if worst[0] > self.others_max:
+                    break  # without the other side
+            else:
                 return sides["ours"], sides["theirs"]
             self.disturbed.append(worst)
             self.say(f"  not counted: others used {worst[0]:.2f} cores, "

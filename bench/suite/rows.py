@@ -22,6 +22,7 @@ class Row:
 def rows(g, p, sizes):
     """g measures redrain, p the others. sizes are the numbers that a quick run
     has smaller."""
+    least, most = min(sizes["idle"]), max(sizes["idle"])
     return [
         Row("winners, 1 in flight, all settled beside ÷ raw Redis", 1.2,
             "wins/s", g.walk, p.raw),
@@ -55,4 +56,7 @@ def rows(g, p, sizes):
     ] + [
         Row(f"memory of an idle connection, {conns:,} held", 2048, "bytes",
             lambda conns=conns: g.idle(conns), None, "low")
-        for conns in sizes["idle"]]
+        for conns in sizes["idle"]
+    ] + [
+        Row(f"memory of an idle connection, {most:,} held ÷ {least:,}", 1.1,
+            "bytes", lambda: g.idle(most), lambda: g.idle(least), "low")]
