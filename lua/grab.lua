@@ -13,6 +13,14 @@ local free = math.max(0, math.min(left, released() - made))
 -- Pass 1 reads only. winners[k] is the place in the reply of the user who gets
 -- the k-th packet; place[user] finds it for a user who is named twice.
 local winners, place, repeats = {}, {}, {}
+-- Most of a batch have the same deadline, and to read a number is dear.
+local deadline, passed = nil, nil
+local function late(text)
+	if text ~= deadline then
+		deadline, passed = text, now > tonumber(text)
+	end
+	return passed
+end
 for i = 1, count do
 	local at, claim = 7 + 2 * i, known[i]
 	local status, text = closed_to_all, ''
@@ -23,7 +31,7 @@ for i = 1, count do
 	elseif place[ids[i]] then
 		repeats[at] = place[ids[i]]
 		status = ALREADY_GRABBED
-	elseif now > tonumber(ARGV[2 * i + 1]) then
+	elseif late(ARGV[2 * i + 1]) then
 		status = BUSY
 	elseif #winners == left then
 		-- The counts hold, so all the packets of the activity are claims.
@@ -58,21 +66,21 @@ if witness and not allowed({ 'HSET', RELAY, witness, '0' }) or
 	return { 'ACL', now, revision, state, 0, 0, 0, 0 }
 end
 
--- The rest of each claim, made before the first write: a plan that does not
+-- The end of each claim, made before the first write: a plan that does not
 -- tell the tranche of a packet must not cost one.
-local rest = {}
-local tranche, last = 0, 0
+local ending = {}
+local tranche, last, text = 0, 0, ''
 local next_end = string.gmatch(m[8] or '', '%d+')
 for k = 1, n do
 	local seq = made + k
 	while seq > last do
 		tranche, last = tranche + 1, tonumber(next_end() or '')
+		text = ',"atMs":' .. now .. ',"tranche":' .. tranche .. '}'
 		if not last then
 			return { 'SCHEMA', now, revision, state, 0, 0, 0, 0 }
 		end
 	end
-	rest[k] = ',"userId":"' .. ids[(winners[k] - 7) / 2] .. '","seq":' ..
-		seq .. ',"atMs":' .. now .. ',"tranche":' .. tranche .. '}'
+	ending[k] = text
 end
 
 -- Pass 2 writes, and nothing in it can fail.
@@ -90,11 +98,15 @@ else
 	popped = call('RPOP', PACKETS, n)
 end
 local stored, texts = {}, {}
+local sub, format = string.sub, string.format
 for k = 1, n do
 	local at = winners[k]
-	-- The packet is spliced, not parsed: its closing brace makes room.
-	local claim = string.sub(popped[k], 1, -2) .. rest[k]
-	stored[2 * k - 1], stored[2 * k] = ids[(at - 7) / 2], claim
+	local user = ids[(at - 7) / 2]
+	-- The packet is spliced, not parsed: its closing brace makes room. As %d,
+	-- for a number by itself is written by way of a fraction.
+	local claim = sub(popped[k], 1, -2) .. ',"userId":"' .. user ..
+		'","seq":' .. format('%d', made + k) .. ending[k]
+	stored[2 * k - 1], stored[2 * k] = user, claim
 	texts[k], reply[at + 1] = claim, claim
 end
 call('HSET', USERS, unpack(stored))
