@@ -3,8 +3,6 @@
 #include "base/rand.h"
 #include "rain/gateway.pb-c.h"
 
-#include "claim.h"
-
 enum {
 	RETRY_MIN_MS = 50,
 	RETRY_START_MAX_MS = 10000, /* ask again at least so often */
@@ -117,21 +115,20 @@ static struct answer without_packet(const struct verdict *v, int status)
 }
 
 static struct answer with_packet(const struct verdict *v, int status,
-				 uint64_t *seq)
+				 struct claim *claim)
 {
-	struct claim claim;
 	const char *why = NULL;
 
-	if (!claim_parse(v->claim, &claim, &why) ||
-	    !bytes_eq(claim.user_id, v->user)) {
+	if (!claim_parse(v->claim, claim, &why) ||
+	    !bytes_eq(claim->user_id, v->user)) {
+		*claim = (struct claim){ 0 };
 		return without_packet(v, RAIN__STATUS__PENDING);
 	}
-	*seq = claim.seq;
 	return (struct answer){
 		.status = status,
-		.red_packet_id = claim.packet.red_packet_id,
-		.amount_cents = claim.packet.amount_cents,
-		.at_ms = claim.at_ms,
+		.red_packet_id = claim->packet.red_packet_id,
+		.amount_cents = claim->packet.amount_cents,
+		.at_ms = claim->at_ms,
 		.revision = v->revision,
 		.packets = v->packets,
 		.message = answer_message(status),
@@ -156,13 +153,13 @@ struct answer answer_unproven(const struct verdict *v)
 	return without_packet(v, RAIN__STATUS__PENDING);
 }
 
-struct answer answer_make(const struct verdict *v, uint64_t *seq)
+struct answer answer_make(const struct verdict *v, struct claim *claim)
 {
-	*seq = 0;
+	*claim = (struct claim){ 0 };
 	switch (v->status) {
 	case RAIN__STATUS__WON:
 	case RAIN__STATUS__ALREADY_GRABBED:
-		return with_packet(v, (int)v->status, seq);
+		return with_packet(v, (int)v->status, claim);
 	case RAIN__STATUS__SOLD_OUT:
 	case RAIN__STATUS__ENDED:
 		/* Also for an unsure ask: a try that is still on its way comes

@@ -5,6 +5,7 @@
 #ifndef GRAB_ANSWER_H
 #define GRAB_ANSWER_H
 
+#include "claim.h"
 #include "lane.h"
 
 /* What a reply says about one user, and what it was asked under. */
@@ -20,9 +21,10 @@ struct verdict {
 	bool counts;      /* the counts do not hold */
 };
 
-/** The answer; *seq is that of the claim, 0 without one. Views into claim. A
- * claim that can't be read or is another user's is PENDING, never a no. */
-struct answer answer_make(const struct verdict *v, uint64_t *seq);
+/** The answer, and the claim that it tells, whose seq is 0 without one. Views
+ * into v->claim. A claim that can't be read or is another user's is PENDING,
+ * never a no. */
+struct answer answer_make(const struct verdict *v, struct claim *claim);
 
 /** The answer while what Redis says about the user can't be. */
 struct answer answer_unproven(const struct verdict *v);

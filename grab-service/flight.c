@@ -67,9 +67,10 @@ static void handle_user(struct flight *f, size_t i,
 		.question = f->kind == LANE_RESULT,
 		.counts = reply->code == STEP_COUNTS,
 	};
+	struct relay *relay = f->env->relay;
 	struct answer answer;
+	struct claim claim;
 	int64_t packets = 0;
-	uint64_t seq;
 
 	if (step_number(reply, REPLY_PACKETS, &packets) && packets > 0) {
 		v.packets = (uint64_t)packets;
@@ -77,10 +78,11 @@ static void handle_user(struct flight *f, size_t i,
 	if (!step_number(reply, REPLY_USERS + 2 * i, &v.status)) {
 		v.status = RAIN__STATUS__PENDING;
 	}
-	answer = answer_make(&v, &seq);
-	roll_judge(f->env, f->activity, seq, &v, &answer);
-	if (answer.status == RAIN__STATUS__WON && f->env->relay != NULL) {
-		relay_poke(f->env->relay, f->activity);
+	answer = answer_make(&v, &claim);
+	roll_judge(f->env, f->activity, claim.seq, &v, &answer);
+	if (answer.status == RAIN__STATUS__WON && relay != NULL &&
+	    !relay_publish(f->activity, &claim, reply->revision)) {
+		relay_poke(relay, f->activity);
 	}
 	lane_answer(ask, &answer);
 }
@@ -278,7 +280,7 @@ static void send_flight(struct flight *f)
 	struct bytes *argv = xcalloc(2 * f->count + 2, sizeof *argv);
 	struct bytes draws = { 0 };
 	char *memory = NULL;
-	char(*numbers)[24] = xcalloc(f->count + 1, sizeof *numbers);
+	char(*numbers)[U64_DIGITS] = xmalloc(f->count * sizeof *numbers);
 	size_t n = 0;
 
 	f->connection = redis_connection(env->redis);
@@ -291,12 +293,12 @@ static void send_flight(struct flight *f)
 	}
 	for (size_t i = 0; i < f->count; i++) {
 		struct ask *ask = f->asks[i];
-		int len = snprintf(numbers[i], sizeof numbers[i], "%" PRId64,
-				   ask->not_after_ms);
+		uint64_t not_after = (uint64_t)ask->not_after_ms;
 
 		ask->tries++;
 		argv[n++] = bytes_make(ask->user, ask->user_len);
-		argv[n++] = bytes_make(numbers[i], (size_t)len);
+		argv[n++] = bytes_make(numbers[i],
+				       bytes_of_u64(not_after, numbers[i]));
 	}
 	if (draws.n > 0) {
 		argv[n++] = draws;

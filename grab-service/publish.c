@@ -101,9 +101,23 @@ static void block(struct track *t, uint64_t position, struct bytes text,
 	}
 }
 
+/* The next claim. */
+static bool publish_claim(struct track *t, const struct claim *c,
+			  uint64_t revision)
+{
+	if (!roll_judge_claim(t->relay->env, t->activity, c, revision)) {
+		t->blocked = c->seq;
+		return false;
+	}
+	return send_claim(t, c);
+}
+
 void publish_claims(struct track *t, const redisReply *list)
 {
-	for (size_t i = 0; i < list->elements; i++) {
+	/* What went on its way since they were asked for. */
+	size_t gone = (size_t)(t->claims.sent - t->read_after);
+
+	for (size_t i = gone; i < list->elements; i++) {
 		const redisReply *e = list->element[i];
 		struct bytes text = bytes_make(e->str, e->len);
 		uint64_t position = t->claims.sent + 1;
@@ -120,15 +134,30 @@ void publish_claims(struct track *t, const redisReply *list)
 			halt_element(t->relay->env, t->activity, position);
 			return;
 		}
-		if (!roll_judge_claim(t->relay->env, t->activity, &claim,
-				      t->revision)) {
-			t->blocked = position;
-			return;
-		}
-		if (!send_claim(t, &claim)) {
+		if (!publish_claim(t, &claim, t->revision)) {
 			return;
 		}
 	}
+}
+
+bool relay_publish(struct activity *a, const struct claim *c, uint64_t revision)
+{
+	struct track *t = a->track;
+
+	/* A read that found something in the way must look again first, and a
+	 * reply of another revision may know what t does not. */
+	if (t == NULL || t->revision != revision || t->blocked != 0 ||
+	    c->seq != t->claims.sent + 1 || track_room(t) == 0) {
+		return false;
+	}
+	if (!publish_claim(t, c, revision)) {
+		return false;
+	}
+	if (t->claims_length < c->seq) {
+		t->claims_length = c->seq;
+		track_count(t);
+	}
+	return true;
 }
 
 static bool send_event(struct track *t, struct bytes packed)

@@ -14,6 +14,8 @@
 
 #include "env.h"
 
+struct claim;
+
 /** Connects to Redis, a connection of its own, and to Kafka; sets env->relay.
  * pairs are librdkafka properties. 0, or a code after logging why. */
 must_check int relay_start(struct grab_env *env,
@@ -27,7 +29,13 @@ void relay_stop(struct grab_env *env, void (*done)(void *ctx), void *ctx);
  * forgotten, no lease is released. For tests. */
 void relay_abandon(struct grab_env *env, void (*done)(void *ctx), void *ctx);
 
-/** Something happened to the activity: look at once. */
+/** A claim that Redis has just told this process: publish it now, without
+ * reading it again, if it is the next one and nothing stands in the way. False
+ * if it is not on its way: poke. */
+must_check bool relay_publish(struct activity *a, const struct claim *c,
+			      uint64_t revision);
+
+/** Something happened to the activity: look soon. */
 void relay_poke(struct relay *relay, struct activity *a);
 /** The same by id, also for one that is not known yet: look at the set. */
 void relay_poke_id(struct relay *relay, struct bytes activity_id);

@@ -268,6 +268,31 @@ static void run(struct track *t, enum track_action action,
 		 (uint64_t)env->options->redis_timeout_ms, call_cb, c);
 }
 
+/* Whether what is in the outboxes may go on its way. */
+static bool may_send(const struct track *t)
+{
+	const struct relay *relay = t->relay;
+
+	return t->ours && !t->fence.needed && relay->producer != NULL &&
+	       relay->topics_ready && !relay->abandoned && !relay->releasing &&
+	       (relay->stopping || !fence_must_confirm(t)) &&
+	       now_ms(t) >= t->pause_ms;
+}
+
+size_t track_room(const struct track *t)
+{
+	size_t max = (size_t)t->relay->env->options->window_max;
+	size_t room = window_room(&t->claims);
+	/* Started again, what was sent before may still lie with a Kafka that
+	 * is away: that is bounded too. */
+	size_t left = t->outstanding < max ? max - t->outstanding : 0;
+
+	if (!may_send(t) || !roll_settled(t)) {
+		return 0;
+	}
+	return room < left ? room : left;
+}
+
 static void read_more(struct track *t)
 {
 	const struct grab_options *o = t->relay->env->options;
@@ -275,24 +300,17 @@ static void read_more(struct track *t)
 	struct bytes argv[4] = { BYTES("-1"), BYTES("0"), BYTES("-1"),
 				 BYTES("0") };
 
-	if (t->ours && !t->fence.needed &&
-	    (t->relay->stopping || !fence_must_confirm(t))) {
-		size_t claims = window_room(&t->claims);
+	if (may_send(t)) {
+		size_t claims = track_room(t);
 		size_t events = window_room(&t->events);
 
 		if (claims > (size_t)o->read_max) {
 			claims = (size_t)o->read_max;
 		}
-		/* Started again, what was sent before may still lie with a
-		 * Kafka that is away: that is bounded too. */
-		if (now_ms(t) < t->pause_ms ||
-		    t->outstanding + claims > (size_t)o->window_max) {
-			claims = 0;
+		if (t->outstanding >= (size_t)o->window_max) {
 			events = 0;
 		}
-		if (!roll_settled(t)) {
-			claims = 0;
-		}
+		t->read_after = t->claims.sent;
 		argv[0] = print(text[0], t->claims.sent);
 		argv[1] = print(text[1], claims);
 		argv[2] = print(text[2], t->events.sent);
@@ -316,6 +334,9 @@ static void write_lease(struct track *t, enum track_action action)
 		return;
 	}
 	if (action == TRACK_ADVANCE) {
+		/* Each is a write, which Redis may have to sync. */
+		t->advance_ms =
+			now_ms(t) + (uint64_t)t->relay->env->options->poll_ms;
 		argv[0] = BYTES("advance");
 		argv[3] = print(text[1], t->claims.done);
 		argv[4] = print(text[2], t->events.done);
@@ -335,7 +356,8 @@ void track_step(struct track *t)
 		.wanted = t->wanted,
 		.progress = t->ours && !t->fence.needed &&
 			    (t->claims.done > t->claims_cursor ||
-			     t->events.done > t->events_cursor),
+			     t->events.done > t->events_cursor) &&
+			    (t->outstanding == 0 || now_ms(t) >= t->advance_ms),
 		.rewind = t->rewind && !t->relay->stopping,
 		.due = now_ms(t) >= t->due_ms,
 		.lease_ms = t->relay->env->options->lease_ms,

@@ -21,7 +21,7 @@
 enum {
 	TRACK_EVENTS_MAX = 256, /* events in one read, and in flight */
 	TRACK_BACKOFF_MS = 200, /* after Kafka refused something */
-	TRACK_POKE_MS = 2,      /* between a read and a poked one */
+	TRACK_POKE_MS = 10,     /* between a read and a poked one */
 };
 
 /* What is published: each has a topic. */
@@ -84,6 +84,8 @@ struct track {
 	uint64_t read_ms;       /* loop time of the last one */
 	uint64_t read_count;    /* reads so far */
 	uint64_t stop_reads;    /* read_count when the stop began */
+	uint64_t read_after;    /* claims.sent when it was last asked */
+	uint64_t advance_ms;    /* loop time: the cursors wait for it */
 	uint64_t pause_ms;      /* loop time: nothing is sent before */
 	uint64_t claims_cursor;
 	uint64_t events_cursor;
@@ -117,7 +119,8 @@ struct track_view {
 	bool ours;
 	bool free; /* nobody else holds the lease */
 	bool wanted;
-	bool progress; /* more is acknowledged than the cursors say */
+	bool progress; /* more is acknowledged than the cursors say, and it is
+			* time to write it down */
 	bool rewind;   /* the cursors are to go back */
 	bool due;      /* time to read */
 	int64_t lease_left_ms;
@@ -136,6 +139,8 @@ void track_release(struct track *t);
 bool track_published(const struct track *t);
 /** Whether anything is in flight that holds a pointer to t. */
 bool track_held(const struct track *t);
+/** How many claims may be sent now. */
+size_t track_room(const struct track *t);
 /** Update the gauges. */
 void track_count(struct track *t);
 /** Whether an activity that was there is there; counted, logged once. */

@@ -86,14 +86,14 @@ static void try_users(const struct step_reply *reply)
 				.question = (bits & 2) != 0,
 				.counts = (bits & 4) != 0,
 			};
-			uint64_t seq = 0;
+			struct claim claim;
 			struct answer a;
 
 			if (!step_number(reply, i, &v.status)) {
 				v.status = RAIN__STATUS__PENDING;
 			}
-			a = answer_make(&v, &seq);
-			check_answer(&a, &v, seq);
+			a = answer_make(&v, &claim);
+			check_answer(&a, &v, claim.seq);
 		}
 	}
 }

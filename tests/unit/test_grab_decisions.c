@@ -27,9 +27,9 @@ static struct answer judge(int64_t status, const char *claim, bool unsure,
 		.question = question,
 		.counts = counts,
 	};
-	uint64_t seq;
+	struct claim told;
 
-	return answer_make(&v, &seq);
+	return answer_make(&v, &told);
 }
 
 /* What a gateway may tell again, and for how long. */
@@ -89,10 +89,14 @@ Test(answer, claim_that_is_unreadable_or_anothers_is_pending)
 		.claim = BYTES(CLAIM),
 		.user = BYTES("v"),
 	};
-	uint64_t seq;
+	struct claim claim;
 
-	cr_assert_eq(answer_make(&v, &seq).status, RAIN__STATUS__PENDING);
-	cr_assert_eq(seq, 0);
+	cr_assert_eq(answer_make(&v, &claim).status, RAIN__STATUS__PENDING);
+	cr_assert_eq(claim.seq, 0);
+	v.user = BYTES("u");
+	cr_assert_eq(answer_make(&v, &claim).status, RAIN__STATUS__WON);
+	cr_assert_eq(claim.seq, 17);
+	cr_assert_eq(claim.tranche, 1);
 	cr_assert_eq(
 		judge(RAIN__STATUS__ALREADY_GRABBED, "x", false, false, false)
 			.status,
