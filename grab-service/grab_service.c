@@ -77,7 +77,8 @@ struct gather {
 	struct grab_env *env;
 	struct dubbo_call *call;
 	struct lane_group group;
-	bool batch; /* answered by a GrabBatchResponse */
+	int64_t came_ms; /* in Redis's time */
+	bool batch;      /* answered by a GrabBatchResponse */
 	size_t count;
 	size_t open; /* places without an answer, and one while it is made */
 	struct place places[];
@@ -90,6 +91,7 @@ static struct gather *new_gather(struct grab_env *env, struct dubbo_call *call,
 
 	g->env = env;
 	g->call = call;
+	g->came_ms = redis_time_now(&env->time);
 	g->batch = batch;
 	g->count = count;
 	g->open = 1;
@@ -241,8 +243,7 @@ static struct activity *place_ask(struct gather *g, struct place *p,
 	p->ask.user_len = w->user_id.n;
 	p->ask.deadline_ms = answer_by(env, g->call);
 	p->ask.not_after_ms =
-		grab ? grab_not_after(w->not_after_ms,
-				      redis_time_now(&env->time))
+		grab ? grab_not_after(w->not_after_ms, g->came_ms)
 		     : (w->not_after_ms > 0 ? w->not_after_ms : 0);
 	p->ask.repeat = w->attempt > 0;
 	activity_pin(a);

@@ -205,25 +205,27 @@ struct ask *lane_take_first(struct grab_env *env, struct lane *lane)
 
 /* A grab that Redis would refuse anyway does not get there. A result may ask
  * about a grab of any age, and who may have won is told so however late. */
-static bool too_late(const struct grab_env *env, const struct ask *ask)
+static bool too_late(const struct grab_env *env, int64_t redis_ms,
+		     const struct ask *ask)
 {
 	if (uv_now(env->loop) >= ask->deadline_ms) {
 		return true;
 	}
 	return ask->kind == LANE_GRAB && !ask->repeat &&
-	       redis_time_now(&env->time) > ask->not_after_ms;
+	       redis_ms > ask->not_after_ms;
 }
 
 /* Of the first few of the queue. */
 static void drop_late(struct grab_env *env, struct lane *lane, size_t look)
 {
+	int64_t redis_ms = redis_time_now(&env->time);
 	bool silent = lane_redis_silent(env);
 	struct ask *ask = lane->queue;
 
 	while (ask != NULL && look-- > 0) {
 		struct ask *next = ask->next;
 
-		if (silent || too_late(env, ask)) {
+		if (silent || too_late(env, redis_ms, ask)) {
 			DL_DELETE(lane->queue, ask);
 			count_queued(env, lane, -1);
 			shed(env, ask, silent ? SHED_REDIS : SHED_LATE);
@@ -245,11 +247,12 @@ void lane_pump(struct grab_env *env, struct activity *a, enum lane_kind kind)
 	size_t n;
 
 	do {
-		if (lane->calls < BATCH_CALLS_MAX) {
-			/* What would be sent next. */
-			drop_late(env, lane, max);
-		}
 		n = batch_next(lane->waiting, lane->calls, max);
+		if (n > 0) {
+			/* Of what would be sent. */
+			drop_late(env, lane, n);
+			n = batch_next(lane->waiting, lane->calls, max);
+		}
 		if (n > 0) {
 			flight_launch(env, a, kind, n);
 		}

@@ -232,9 +232,9 @@ static struct roll *tranche_of(struct roll *r, uint64_t seq)
 static bool is_planned(const struct roll *r, const struct roll_entry *e,
 		       char why[ROLL_WHY])
 {
-	char id[24], is[AMOUNT_TEXT_MAX], planned[AMOUNT_TEXT_MAX];
+	char id[U64_DIGITS], is[AMOUNT_TEXT_MAX], planned[AMOUNT_TEXT_MAX];
+	struct bytes planned_id;
 	uint64_t place;
-	int n;
 
 	if (r == NULL || (e->tranche != 0 && e->tranche != r->tranche)) {
 		(void)snprintf(why, ROLL_WHY,
@@ -247,17 +247,18 @@ static bool is_planned(const struct roll *r, const struct roll_entry *e,
 		return is_adopted(r, e, why);
 	}
 	place = e->seq - r->first - 1;
-	n = snprintf(id, sizeof id, "%" PRIu64, r->id_base + place);
-	if (bytes_eq(e->red_packet_id, bytes_make(id, (size_t)n)) &&
+	planned_id = bytes_make(id, bytes_of_u64(r->id_base + place, id));
+	if (bytes_eq(e->red_packet_id, planned_id) &&
 	    e->amount_cents == r->amounts[place]) {
 		return true;
 	}
 	(void)amount_format(e->amount_cents, is);
 	(void)amount_format(r->amounts[place], planned);
 	(void)snprintf(why, ROLL_WHY,
-		       "it is packet %.*s with %s, and packet %s with %s in "
+		       "it is packet %.*s with %s, and packet %.*s with %s in "
 		       "the plan",
-		       BYTES_FMT(e->red_packet_id), is, id, planned);
+		       BYTES_FMT(e->red_packet_id), is, BYTES_FMT(planned_id),
+		       planned);
 	return false;
 }
 

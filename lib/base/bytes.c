@@ -34,6 +34,19 @@ bool bytes_to_u64(struct bytes b, uint64_t max, uint64_t *out)
 	return true;
 }
 
+size_t bytes_of_u64(uint64_t v, char out[U64_DIGITS])
+{
+	char digits[U64_DIGITS];
+	size_t at = U64_DIGITS;
+
+	do {
+		digits[--at] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v > 0);
+	memcpy(out, digits + at, U64_DIGITS - at);
+	return U64_DIGITS - at;
+}
+
 /* What may follow a lead byte: how many bytes, and the range of the first of
  * them, which is where overlong forms and surrogates show. */
 struct utf8_rule {
@@ -76,8 +89,26 @@ static size_t utf8_char(struct bytes b)
 	return (size_t)r->more + 1;
 }
 
+/* How many of the first bytes, by eight, are ASCII. */
+static size_t ascii_run(struct bytes b)
+{
+	size_t n = 0;
+	uint64_t eight;
+
+	for (; b.n - n >= sizeof(eight); n += sizeof(eight)) {
+		memcpy(&eight, b.p + n, sizeof(eight));
+		if ((eight & 0x8080808080808080) != 0) {
+			break;
+		}
+	}
+	return n;
+}
+
 bool bytes_utf8(struct bytes b)
 {
+	size_t ascii = ascii_run(b);
+
+	b = bytes_make(b.p + ascii, b.n - ascii);
 	while (b.n > 0) {
 		size_t n = utf8_char(b);
 

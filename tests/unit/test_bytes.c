@@ -99,3 +99,17 @@ Test(bytes, makes_readable_what_a_stranger_wrote)
 	cr_assert_str_eq(readable(BYTES("ab\xe7\xba\xa2"), 5), "ab");
 	cr_assert_str_eq(readable(BYTES("ab\xe7\xba"), 5), "ab??");
 }
+
+Test(bytes, of_u64)
+{
+	static const uint64_t values[] = { 0, 9, 10, 4800, UINT64_MAX };
+	static const char *const texts[] = { "0", "9", "10", "4800",
+					     "18446744073709551615" };
+
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+		char out[U64_DIGITS];
+		size_t n = bytes_of_u64(values[i], out);
+
+		cr_expect(bytes_eq(bytes_make(out, n), bytes_str(texts[i])));
+	}
+}
