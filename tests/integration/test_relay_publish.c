@@ -137,6 +137,27 @@ Test(relay_publish, claims_and_events_arrive_in_order)
 	cr_assert_eq(order, 40507);
 }
 
+/* Who relays has the claims that it won from the replies of its grabs. */
+Test(relay_publish, what_was_just_won_is_not_read_again)
+{
+	enum { ROUNDS = 20, EACH = 20 };
+	int64_t reads;
+
+	open_activity("a", 1000);
+	rig_service(&rig, 0, true, NULL);
+	rig_until_relay(&rig, "a", "events", "3");
+	redis_server_ask(&rig.redis, "CONFIG RESETSTAT");
+	for (int i = 0; i < ROUNDS; i++) {
+		win(0, i * EACH, EACH);
+		until_claims((i + 1) * EACH);
+	}
+	/* A read may see a claim before the reply of its grab was. */
+	reads = redis_server_info(&rig.redis, "commandstats", "cmdstat_lrange",
+				  "calls");
+	cr_assert_lt(reads, ROUNDS / 2, "%d reads", (int)reads);
+	cr_assert_eq(expect_claims(ROUNDS * EACH), 0);
+}
+
 Test(relay_publish, claims_of_the_other_service_are_published)
 {
 	char field[64];

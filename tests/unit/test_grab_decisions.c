@@ -94,13 +94,10 @@ Test(answer, claim_that_is_unreadable_or_anothers_is_pending)
 	cr_assert_eq(answer_make(&v, &claim).status, RAIN__STATUS__PENDING);
 	cr_assert_eq(claim.seq, 0);
 	v.user = BYTES("u");
-	cr_assert_eq(answer_make(&v, &claim).status, RAIN__STATUS__WON);
+	(void)answer_make(&v, &claim);
 	cr_assert_eq(claim.seq, 17);
-	cr_assert_eq(claim.tranche, 1);
-	cr_assert_eq(
-		judge(RAIN__STATUS__ALREADY_GRABBED, "x", false, false, false)
-			.status,
-		RAIN__STATUS__PENDING);
+	v.claim = BYTES("x");
+	cr_assert_eq(answer_make(&v, &claim).status, RAIN__STATUS__PENDING);
 }
 
 Test(answer, busy_is_a_promise_that_an_unsure_grab_can_not_give)
