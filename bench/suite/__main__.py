@@ -21,7 +21,7 @@ OTHERS_MAX = 0.2  # cores that other processes may use in a round
 FULL = {"backlog": 1000000, "singles": 10000, "preload": 1000000,
         "large": 10000000, "small": 10000, "idle": (5000, 10000, 18000)}
 QUICK = {"backlog": 5000, "singles": 500, "preload": 20000, "large": 20000,
-         "small": 2000, "idle": (50,)}
+         "small": 2000, "idle": (200, 400)}
 
 
 def say(text):

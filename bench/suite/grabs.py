@@ -238,18 +238,21 @@ class Grabs:
         return side
 
     def idle(self, conns):
-        """Bytes of the gateway for each connection that is held."""
-        gateway = self.stack.pid("gateway")
-        before = resident(gateway)
-        held = []
-        with ThreadPoolExecutor(1) as pool:
-            running = pool.submit(
-                self.stack.tap, "--idle", "--conns", conns, "--duration",
-                f"{5 + conns // 2500}s")
-            while not running.done():
-                held.append(resident(gateway))
-                time.sleep(0.1)
-            report = running.result()
+        """Bytes of a gateway for each connection that is held: a new gateway,
+        for what was in use once stays with a process."""
+        with self.stack.gateway_beside() as (gateway, address):
+            time.sleep(1)
+            before = resident(gateway)
+            held = []
+            with ThreadPoolExecutor(1) as pool:
+                running = pool.submit(
+                    self.stack.rainbench, address, "--keys",
+                    self.stack.dir / "keys", "--idle", "--conns", conns,
+                    "--duration", f"{5 + conns // 2500}s")
+                while not running.done():
+                    held.append(resident(gateway))
+                    time.sleep(0.1)
+                report = running.result()
         if report["held"] != conns:
             raise Failed(f"{report['held']} of {conns} connections are held")
-        return Side(max(0, max(held) - before) / conns, conns)
+        return Side((max(held) - before) / conns, conns)

@@ -3,13 +3,12 @@ import pathlib
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import time
 
 from machine import cpu_of
 from rounds import Meter, Side
-from stack import Failed, run
+from stack import Failed, answers, run
 
 CONNS = 200
 WRK_MOST = 60000  # a second; a round with no packet left has no result
@@ -257,18 +256,12 @@ class Running:
         self.port = port
         self.stack = stack
 
-    def answers(self):
-        try:
-            socket.create_connection(("127.0.0.1", self.port), 1).close()
-        except OSError:
-            return False
-        return True
-
     def __enter__(self):
         self.server = subprocess.Popen(
             self.command, stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.stack.until(f"{self.command[0]} to answer", self.answers, 20)
+        self.stack.until(f"{self.command[0]} to answer",
+                         lambda: answers(f"127.0.0.1:{self.port}"), 20)
         return self.server
 
     def __exit__(self, *_):

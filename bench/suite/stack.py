@@ -5,6 +5,7 @@ import pathlib
 import re
 import shlex
 import signal
+import socket
 import sqlite3
 import subprocess
 import time
@@ -31,6 +32,16 @@ def run(*command, **options):
         raise Failed(f"{shlex.join(map(str, command))}: exit "
                      f"{done.returncode}: {done.stdout[-500:]}")
     return done.stdout
+
+
+def answers(address):
+    """Whether somebody accepts connections there."""
+    host, port = address.rsplit(":", 1)
+    try:
+        socket.create_connection((host, int(port)), 1).close()
+    except OSError:
+        return False
+    return True
 
 
 class Stack:
@@ -94,6 +105,26 @@ class Stack:
             yield
         finally:
             os.kill(pid, signal.SIGCONT)
+
+    @contextmanager
+    def gateway_beside(self):
+        """Another gateway of the same configuration: (pid, address)."""
+        address, http = (f"127.0.0.1:{port}"
+                         for port in self.ctl("ports", 2).split())
+        with open(self.dir / "gateway-beside.log", "ab") as log:
+            server = subprocess.Popen(
+                [self.bin / "rain-gateway", "--config",
+                 self.dir / "rain-gateway.ini",
+                 "--set", f"gateway.listen={address}",
+                 "--set", f"http.listen={http}"],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            self.until("another gateway to answer",
+                       lambda: answers(address), 20)
+            yield server.pid, address
+        finally:
+            server.terminate()
+            server.wait(60)
 
     # Activities.
 
