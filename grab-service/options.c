@@ -17,7 +17,7 @@ const struct config_key grab_option_keys[] = {
 	       "Dubbo calls in flight; above: refused"),
 	NUMBER("grab.connections_max", connections_max, "1000", 1, 100000,
 	       "Dubbo connections"),
-	NUMBER("grab.batch_max", batch_max, "128", 1, 1000,
+	NUMBER("grab.batch_max", batch_max, "256", 1, 1000,
 	       "grabs of an activity in one script call"),
 	NUMBER("grab.queue_max", queue_max, "20000", 1, 1000000,
 	       "grabs waiting per activity; above: BUSY"),
