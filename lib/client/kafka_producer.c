@@ -26,8 +26,7 @@ const struct kafka_setting kafka_producer_defaults[] = {
 	{ "acks", "all", false },
 	{ "max.in.flight.requests.per.connection", "5", false },
 	{ "compression.codec", "lz4", false },
-	{ "linger.ms", "50",
-	  false }, /* a broker works a third as hard as with 5 */
+	{ "linger.ms", "50", false }, /* with 5 a broker works twice as hard */
 	{ "partitioner", "murmur2_random", false }, /* as Java's */
 	{ "message.timeout.ms", "600000", false },
 	{ "queue.buffering.max.messages", "50000", false },
