@@ -164,11 +164,11 @@ void job_allocate(struct activity_job *job)
 size_t job_packet(const struct activity_job *job, uint64_t i,
 		  char out[PACKET_TEXT_MAX])
 {
-	char id[24];
-	int n = snprintf(id, sizeof(id), "%" PRIu64, job->id_base + i);
-	struct packet p = { .red_packet_id = bytes_make(id, (size_t)n),
-			    .amount_cents = job->amounts[i] };
+	char id[U64_DIGITS];
+	size_t n = bytes_from_u64(job->id_base + i, id);
+	struct packet p = { .red_packet_id = bytes_make(id, n) };
 
 	check(i < job->rule->count);
+	p.amount_cents = job->amounts[i];
 	return packet_format(&p, out);
 }

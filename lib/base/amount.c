@@ -33,13 +33,15 @@ bool amount_parse(struct bytes text, int64_t *cents)
 
 size_t amount_format(int64_t cents, char out[AMOUNT_TEXT_MAX])
 {
-	int n;
+	size_t n;
 
 	check(cents >= 0 && cents <= AMOUNT_MAX_CENTS);
-	n = snprintf(out, AMOUNT_TEXT_MAX, "%" PRId64 ".%02d", cents / 100,
-		     (int)(cents % 100));
-	check(n > 0 && n < AMOUNT_TEXT_MAX);
-	return (size_t)n;
+	n = bytes_from_u64((uint64_t)cents / 100, out);
+	out[n++] = '.';
+	out[n++] = (char)('0' + cents % 100 / 10);
+	out[n++] = (char)('0' + cents % 10);
+	out[n] = '\0';
+	return n;
 }
 
 struct amount_text amount_text(int64_t cents)

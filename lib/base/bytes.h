@@ -44,6 +44,12 @@ int bytes_cmp(struct bytes a, struct bytes b);
 /** Decimal digits only, no sign, no leading or trailing space, at most max. */
 bool bytes_to_u64(struct bytes b, uint64_t max, uint64_t *out);
 
+enum { U64_DIGITS = 20 };
+
+/** Write n as decimal digits, without a NUL; returns how many. For what is
+ * written a million times: elsewhere snprintf() says more. */
+size_t bytes_from_u64(uint64_t n, char out[U64_DIGITS]);
+
 /** Well-formed UTF-8 (RFC 3629), without surrogates and overlong forms. */
 bool bytes_utf8(struct bytes b);
 

@@ -5,12 +5,9 @@
  *   written before it:  *2       or  *5 $7 EVALSHA $40 <sha1>
  *                                or  *5 $4 EVAL $n <source>
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "client/redis_internal.h"
-
-enum { NUMBER_MAX = 20 }; /* digits of a size_t */
 
 static size_t digits(size_t n)
 {
@@ -38,10 +35,9 @@ static uint8_t *put(uint8_t *at, const void *p, size_t n)
 
 static uint8_t *put_bulk(uint8_t *at, struct bytes v)
 {
-	char head[NUMBER_MAX + 4];
-	int n = snprintf(head, sizeof(head), "$%zu\r\n", v.n);
-
-	at = put(at, head, (size_t)n);
+	*at++ = '$';
+	at += bytes_from_u64(v.n, (char *)at);
+	at = put(at, "\r\n", 2);
 	at = put(at, v.p, v.n);
 	return put(at, "\r\n", 2);
 }
@@ -91,9 +87,9 @@ struct redis_call *redis_call_new_script(const struct redis_script *script,
 					 size_t key_count, size_t argc,
 					 const struct bytes *argv)
 {
-	char number[NUMBER_MAX + 1];
-	int n = snprintf(number, sizeof(number), "%zu", key_count);
-	struct bytes keys = bytes_make(number, (size_t)n);
+	char number[U64_DIGITS];
+	struct bytes keys =
+		bytes_make(number, bytes_from_u64(key_count, number));
 	struct redis_call *c;
 	uint8_t *at;
 
