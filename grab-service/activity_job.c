@@ -71,27 +71,33 @@ void job_read(struct activity_job *job)
 		  job->svc->deps.timeout_ms, read_cb, job);
 }
 
-void job_end(struct activity_job *job, Rain__Outcome outcome, const char *fmt,
-	     ...)
+static void answer_all(struct activity_job *job)
 {
 	struct activity_op *op, *next;
-	char message[OP_MESSAGE_MAX];
-	va_list args;
 
-	va_start(args, fmt);
-	(void)vsnprintf(message, sizeof(message), fmt, args);
-	va_end(args);
 	HASH_DEL(job->svc->jobs, job);
-	op_told(job->svc, bytes_str(job->id), job->kind->operation, outcome,
-		message);
+	op_told(job->svc, bytes_str(job->id), job->kind->operation,
+		job->outcome, job->message);
 	/* The last answer may free the service. */
 	LL_FOREACH_SAFE(job->ops, op, next)
 	{
-		op_finish(op, outcome, "%s", message);
+		op_finish(op, job->outcome, "%s", job->message);
 	}
 	free(job->amounts);
 	adopt_free(job->adopt);
 	free(job);
+}
+
+void job_end(struct activity_job *job, Rain__Outcome outcome, const char *fmt,
+	     ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(job->message, sizeof(job->message), fmt, args);
+	va_end(args);
+	job->outcome = outcome;
+	job_land(job, answer_all);
 }
 
 bool job_again(struct activity_job *job, enum redis_outcome outcome,
@@ -132,6 +138,72 @@ void job_step(struct activity_job *job, const struct redis_script *script,
 		 job->svc->deps.timeout_ms, done, job);
 }
 
+/* ---- Chunks in flight ---- */
+
+void job_land(struct activity_job *job, void (*then)(struct activity_job *job))
+{
+	check(job->then == NULL); /* nobody looks at what lands meanwhile */
+	if (job->flying == 0) {
+		then(job);
+	} else {
+		job->then = then;
+	}
+}
+
+bool job_landed(struct activity_job *job)
+{
+	void (*then)(struct activity_job * job) = job->then;
+
+	check(job->flying > 0);
+	job->flying--;
+	if (then == NULL) {
+		return true;
+	}
+	if (job->flying == 0) {
+		job->then = NULL;
+		then(job);
+	}
+	return false;
+}
+
+void job_send(struct activity_job *job)
+{
+	const uint64_t count = job->rule->count;
+
+	if (job->done == count) {
+		job_land(job, job->kind->whole);
+		return;
+	}
+	/* Whoever stops still hears of what is in flight. */
+	if (job->flying == 0 && job_stopped(job)) {
+		return;
+	}
+	while (!job->svc->stopping && job->sent < count &&
+	       job->flying < JOB_CHUNKS_MAX) {
+		uint64_t n = count - job->sent;
+
+		if (n > job->svc->deps.chunk) {
+			n = job->svc->deps.chunk;
+		}
+		job->flying++;
+		job->kind->send(job, job->sent, n);
+		job->sent += n;
+	}
+}
+
+static void send_behind(struct activity_job *job)
+{
+	job->sent = job->done;
+	job_send(job);
+}
+
+void job_go_on(struct activity_job *job)
+{
+	job_land(job, send_behind);
+}
+
+/* ---- The packets ---- */
+
 static void allocate_work(uv_work_t *work)
 {
 	struct activity_job *job = work->data;
@@ -164,11 +236,33 @@ void job_allocate(struct activity_job *job)
 size_t job_packet(const struct activity_job *job, uint64_t i,
 		  char out[PACKET_TEXT_MAX])
 {
-	char id[24];
-	int n = snprintf(id, sizeof(id), "%" PRIu64, job->id_base + i);
-	struct packet p = { .red_packet_id = bytes_make(id, (size_t)n),
-			    .amount_cents = job->amounts[i] };
+	char id[U64_DIGITS];
+	size_t n = bytes_from_u64(job->id_base + i, id);
+	struct packet p = { .red_packet_id = bytes_make(id, n) };
 
 	check(i < job->rule->count);
+	p.amount_cents = job->amounts[i];
 	return packet_format(&p, out);
+}
+
+void job_push(struct activity_job *job, const struct redis_script *script,
+	      size_t argc, const struct bytes *argv, uint64_t from, uint64_t n,
+	      step_cb done)
+{
+	char(*texts)[PACKET_TEXT_MAX] = xcalloc(n, sizeof(*texts));
+	struct bytes *all = xcalloc(argc + 1 + n, sizeof(*all));
+	char offset[24];
+
+	(void)snprintf(offset, sizeof(offset), "%" PRIu64, from);
+	for (size_t i = 0; i < argc; i++) {
+		all[i] = argv[i];
+	}
+	all[argc] = bytes_str(offset);
+	for (uint64_t i = 0; i < n; i++) {
+		all[argc + 1 + i] = bytes_make(
+			texts[i], job_packet(job, from + i, texts[i]));
+	}
+	job_step(job, script, argc + 1 + n, all, done);
+	free(all);
+	free(texts);
 }

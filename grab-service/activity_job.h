@@ -4,7 +4,13 @@
  * answered with the others when it ends.
  *
  *   job_start -> read the activity -> begin (of preload, open or top-up)
- *             -> job_allocate -> allocated (off the loop) -> steps -> job_end
+ *             -> job_allocate -> allocated (off the loop)
+ *             -> job_go_on -> send, send, ... -> whole -> job_end
+ *
+ * The packets go in chunks, and several are in flight: Redis finds the next one
+ * when it is done with one. They take effect in the order in which they were
+ * sent. Something else than a good reply lets no more go out; what it leads to
+ * waits until all that are in flight have landed, and they count no more.
  */
 #ifndef GRAB_ACTIVITY_JOB_H
 #define GRAB_ACTIVITY_JOB_H
@@ -15,7 +21,11 @@
 #include "adopt.h"
 #include "claim.h"
 
-enum { JOBS_MAX = 4, JOB_TRIES = 3 };
+enum {
+	JOBS_MAX = 4,
+	JOB_TRIES = 3,
+	JOB_CHUNKS_MAX = 4, /* in flight: more are no faster, and cost memory */
+};
 
 struct activity_job;
 
@@ -26,6 +36,11 @@ struct activity_job_kind {
 	void (*begin)(struct activity_job *job);
 	/** amounts are those of the rule. */
 	void (*allocated)(struct activity_job *job);
+	/** Send n packets from number `from` on, or ask for them. The callback
+	 * begins with job_landed(). */
+	void (*send)(struct activity_job *job, uint64_t from, uint64_t n);
+	/** All packets are done. */
+	void (*whole)(struct activity_job *job);
 	/** Whether who asks meanwhile asks for the same; NULL: certainly. */
 	bool (*same)(const struct activity_op *first,
 		     const struct activity_op *other);
@@ -47,7 +62,13 @@ struct activity_job {
 	struct adopt *adopt; /* the check of an adopted list, NULL before */
 	char list[LIST_DIGEST_TEXT]; /* the digest of an adopted list */
 	uint64_t done;               /* packets pushed, or checked */
+	uint64_t sent;               /* the same, with those in flight */
+	unsigned flying;             /* chunks in flight */
 	int tries;                   /* failures in a row */
+	/* To be done when nothing is in flight; NULL: the next chunk. */
+	void (*then)(struct activity_job *job);
+	Rain__Outcome outcome; /* the answer, since job_end() */
+	char message[OP_MESSAGE_MAX];
 };
 
 /** Join the job of op's activity, or start one. */
@@ -60,7 +81,19 @@ void job_read(struct activity_job *job);
 /** Recompute the amounts on a thread of libuv's pool, then kind->allocated(). */
 void job_allocate(struct activity_job *job);
 
-/** Answer everybody and free the job. */
+/** Begin to send, or begin again where job->done says when those in flight
+ * have landed. */
+void job_go_on(struct activity_job *job);
+/** job->done has grown: send as many chunks as there is room for. */
+void job_send(struct activity_job *job);
+/** A chunk has its reply, or none. False: it counts no more, and job may be
+ * gone. */
+must_check bool job_landed(struct activity_job *job);
+/** Send no more, and do this when nothing is in flight. Nobody else looks at
+ * what lands meanwhile. */
+void job_land(struct activity_job *job, void (*then)(struct activity_job *job));
+
+/** Answer everybody and free the job, when nothing is in flight. */
 void printf_like(3, 4) job_end(struct activity_job *job, Rain__Outcome outcome,
 			       const char *fmt, ...);
 
@@ -79,5 +112,10 @@ void job_step(struct activity_job *job, const struct redis_script *script,
 /** The text of packet number i of the rule, from 0; returns its length. */
 size_t job_packet(const struct activity_job *job, uint64_t i,
 		  char out[PACKET_TEXT_MAX]);
+
+/** Run a step for the job with argv, then `from`, then n packets from there on. */
+void job_push(struct activity_job *job, const struct redis_script *script,
+	      size_t argc, const struct bytes *argv, uint64_t from, uint64_t n,
+	      step_cb done);
 
 #endif

@@ -5,10 +5,6 @@
 
 #include "activity_job.h"
 
-enum { OPEN_PAGE = 1000 };
-
-static void read_page(struct activity_job *job);
-
 /*
  * Whether the element is packet number i (from 0) of the plan. The ids follow
  * by one and the amounts come from the seed, so each of the plan's packets is
@@ -143,8 +139,8 @@ static void look_cb(void *ctx, enum redis_outcome outcome,
 	job->tries = 0;
 	if (adopt_look(job->adopt, text_of(reply), why) == ADOPT_WRONG) {
 		job_end(job, RAIN__OUTCOME__CONFLICT, "%s", why);
-	} else if (!job_stopped(job)) {
-		read_page(job); /* again, from the packet in question on */
+	} else {
+		job_go_on(job); /* again, from the packet in question on */
 	}
 }
 
@@ -169,7 +165,7 @@ static bool check_element(struct activity_job *job, struct bytes text)
 		job->done++;
 		return true;
 	case ADOPT_LOOK:
-		look(job);
+		job_land(job, look);
 		return false;
 	default:
 		job_end(job, RAIN__OUTCOME__CONFLICT, "%s", why);
@@ -189,15 +185,18 @@ static void all_checked(struct activity_job *job)
 	open_it(job); /* against this length: one more is refused */
 }
 
-static void read_page_cb(void *ctx, enum redis_outcome outcome,
-			 const redisReply *reply)
+static void page_cb(void *ctx, enum redis_outcome outcome,
+		    const redisReply *reply)
 {
 	struct activity_job *job = ctx;
-	uint64_t count = job->view.plan.rule.count;
+	uint64_t page = job->svc->deps.chunk;
 
+	if (!job_landed(job)) {
+		return;
+	}
 	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY) {
 		if (ask_again(job, reply)) {
-			read_page(job);
+			job_go_on(job);
 		}
 		return;
 	}
@@ -208,31 +207,28 @@ static void read_page_cb(void *ctx, enum redis_outcome outcome,
 			return;
 		}
 	}
-	if (reply->elements == 0) {
+	if (reply->elements < page && job->done < job->rule->count) {
 		job_end(job, RAIN__OUTCOME__CONFLICT,
 			"there are %" PRIu64 " packets in Redis, and %" PRIu64
 			" in the plan",
-			job->done, count);
-	} else if (job->done == count) {
-		all_checked(job);
-	} else if (!job_stopped(job)) {
-		read_page(job);
+			job->done, job->rule->count);
+	} else {
+		job_send(job);
 	}
 }
 
-static void read_page(struct activity_job *job)
+static void read_page(struct activity_job *job, uint64_t from, uint64_t n)
 {
-	uint64_t left = job->view.plan.rule.count - job->done;
-	uint64_t n = left < OPEN_PAGE ? left : OPEN_PAGE;
-	char key[ID_MAX + 24], from[24], to[24];
+	char key[ID_MAX + 24], first[24], last[24];
 
 	(void)snprintf(key, sizeof(key), "rain:{%s}:packets", job->id);
-	(void)snprintf(from, sizeof(from), "-%" PRIu64, job->done + n);
-	(void)snprintf(to, sizeof(to), "-%" PRIu64, job->done + 1);
+	(void)snprintf(first, sizeof(first), "-%" PRIu64, from + n);
+	(void)snprintf(last, sizeof(last), "-%" PRIu64, from + 1);
 	redis_command(job->svc->deps.redis, 4,
 		      (const struct bytes[]){ BYTES("LRANGE"), bytes_str(key),
-					      bytes_str(from), bytes_str(to) },
-		      job->svc->deps.timeout_ms, read_page_cb, job);
+					      bytes_str(first),
+					      bytes_str(last) },
+		      job->svc->deps.timeout_ms, page_cb, job);
 }
 
 static void begin(struct activity_job *job)
@@ -249,7 +245,7 @@ static void begin(struct activity_job *job)
 		open_it(job); /* the step knows all that is to be checked */
 	} else if (plan_is_adopted(&job->view.plan)) {
 		job->adopt = adopt_new(&job->view.plan.rule, UINT64_MAX);
-		read_page(job);
+		job_go_on(job);
 	} else {
 		job_allocate(job);
 	}
@@ -259,7 +255,9 @@ static const struct activity_job_kind opening = {
 	.operation = "open",
 	.doing = "being checked",
 	.begin = begin,
-	.allocated = read_page,
+	.allocated = job_go_on,
+	.send = read_page,
+	.whole = all_checked,
 };
 
 void activity_open(void *ctx, struct dubbo_call *call, struct bytes argument)

@@ -7,8 +7,6 @@
 #include "activity_job.h"
 #include "activity_room.h"
 
-static void push_chunk(struct activity_job *job);
-
 static void end_with_code(struct activity_job *job,
 			  const struct step_reply *reply)
 {
@@ -57,15 +55,18 @@ static void loaded_cb(void *ctx, enum redis_outcome outcome,
 	}
 }
 
-static void push_chunk_cb(void *ctx, enum redis_outcome outcome,
-			  const struct step_reply *reply, struct bytes error)
+static void push_cb(void *ctx, enum redis_outcome outcome,
+		    const struct step_reply *reply, struct bytes error)
 {
 	struct activity_job *job = ctx;
 	int64_t length = 0;
 
+	if (!job_landed(job)) {
+		return;
+	}
 	if (reply == NULL) {
 		if (job_again(job, outcome, error)) {
-			push_chunk(job);
+			job_go_on(job);
 		}
 		return;
 	}
@@ -73,11 +74,9 @@ static void push_chunk_cb(void *ctx, enum redis_outcome outcome,
 	if (reply->code == STEP_STATE && reply->state == RAIN__STATE__LOADED &&
 	    step_number(reply, 0, &length) &&
 	    (uint64_t)length == job->view.plan.rule.count) {
-		finish_loading(job);
+		job_land(job, finish_loading);
 		return;
 	}
-	/* ORDER: a chunk whose reply was lost, or another process that loads
-	 * the same plan. The list says where to go on. */
 	if ((reply->code != STEP_OK && reply->code != STEP_ORDER) ||
 	    !step_number(reply, 0, &length)) {
 		end_with_code(job, reply);
@@ -90,39 +89,18 @@ static void push_chunk_cb(void *ctx, enum redis_outcome outcome,
 			"there are %" PRIu64 " packets in Redis, and %" PRIu64
 			" in the plan: cancel it",
 			job->done, job->view.plan.rule.count);
-		return;
+	} else if (reply->code == STEP_OK) {
+		job_send(job);
+	} else {
+		/* ORDER: a chunk whose reply was lost, or another process that
+		 * loads the same plan. The list says where to go on. */
+		job_go_on(job);
 	}
-	push_chunk(job);
 }
 
-static void push_chunk(struct activity_job *job)
+static void push(struct activity_job *job, uint64_t from, uint64_t n)
 {
-	uint64_t n = job->view.plan.rule.count - job->done;
-	char(*texts)[PACKET_TEXT_MAX];
-	struct bytes *argv;
-	char offset[24];
-
-	if (n == 0) {
-		finish_loading(job);
-		return;
-	}
-	if (job_stopped(job)) {
-		return;
-	}
-	if (n > job->svc->deps.chunk) {
-		n = job->svc->deps.chunk;
-	}
-	texts = xcalloc(n, sizeof(*texts));
-	argv = xcalloc(n + 1, sizeof(*argv));
-	(void)snprintf(offset, sizeof(offset), "%" PRIu64, job->done);
-	argv[0] = bytes_str(offset);
-	for (uint64_t i = 0; i < n; i++) {
-		argv[i + 1] = bytes_make(
-			texts[i], job_packet(job, job->done + i, texts[i]));
-	}
-	job_step(job, &lua_preload, n + 1, argv, push_chunk_cb);
-	free(argv);
-	free(texts);
+	job_push(job, &lua_preload, 0, NULL, from, n, push_cb);
 }
 
 static void allocated(struct activity_job *job)
@@ -132,7 +110,7 @@ static void allocated(struct activity_job *job)
 	if (job->done > job->view.plan.rule.count) {
 		job->done = 0; /* the first chunk is told the truth */
 	}
-	push_chunk(job);
+	job_go_on(job);
 }
 
 static void start_loading(struct activity_job *job);
@@ -223,6 +201,8 @@ static const struct activity_job_kind preload = {
 	.doing = "being loaded",
 	.begin = begin,
 	.allocated = allocated,
+	.send = push,
+	.whole = finish_loading,
 };
 
 void activity_preload(void *ctx, struct dubbo_call *call, struct bytes argument)

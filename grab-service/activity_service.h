@@ -30,7 +30,7 @@ struct activity_deps {
 	struct redis *redis;   /* may be shared; best one without grabs */
 	struct ledger *ledger; /* create asks it whether it knows the id */
 	uint64_t timeout_ms;   /* of one step, 5,000 */
-	uint64_t chunk;        /* packets in one step of a preload, 500 */
+	uint64_t chunk;        /* packets in one step of a job, 1,000 */
 	/** A request changed the activity; NULL if nobody cares. */
 	void (*changed)(void *ctx, struct bytes activity_id);
 	void *ctx;
@@ -43,7 +43,7 @@ struct activity_service *activity_service_new(const struct activity_deps *deps);
 const struct dubbo_interface *activity_service_interface(
 	const struct activity_service *s);
 
-/** Preloads end after the chunk in flight, answered UNAVAILABLE_NOW; others
+/** Jobs end after the chunks in flight, answered UNAVAILABLE_NOW; others
  * begin no more. For a drain. */
 void activity_service_stop(struct activity_service *s);
 

@@ -197,7 +197,9 @@ static const struct activity_job_kind topup = {
 	.operation = "topup",
 	.doing = "being topped up with another tranche",
 	.begin = begin,
-	.allocated = topup_push,
+	.allocated = job_go_on,
+	.send = topup_push,
+	.whole = topup_whole,
 	.same = same,
 };
 

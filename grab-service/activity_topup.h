@@ -20,7 +20,8 @@ const struct view_topup *topup_announced(const struct activity_job *job);
 
 /** activity_topup_load.c: it is announced; wait for its money, then push it. */
 void topup_load(struct activity_job *job);
-/** activity_topup_load.c: the amounts are there: push the next chunk. */
-void topup_push(struct activity_job *job);
+/** activity_topup_load.c: send and whole of the job. */
+void topup_push(struct activity_job *job, uint64_t from, uint64_t n);
+void topup_whole(struct activity_job *job);
 
 #endif

@@ -18,7 +18,7 @@ enum {
 
 /* ---- Pushing ---- */
 
-static void all_there(struct activity_job *job)
+void topup_whole(struct activity_job *job)
 {
 	char cents[AMOUNT_TEXT_MAX];
 
@@ -47,63 +47,48 @@ static void refused(struct activity_job *job, const struct step_reply *reply)
 		topup_wanted(job)->number);
 }
 
-static void push_chunk_cb(void *ctx, enum redis_outcome outcome,
-			  const struct step_reply *reply, struct bytes error)
+static void push_cb(void *ctx, enum redis_outcome outcome,
+		    const struct step_reply *reply, struct bytes error)
 {
 	struct activity_job *job = ctx;
 	int64_t there = 0;
 
+	if (!job_landed(job)) {
+		return;
+	}
 	if (reply == NULL) {
 		if (job_again(job, outcome, error)) {
-			topup_push(job);
+			job_go_on(job);
 		}
 		return;
 	}
 	if (step_number(reply, 0, &there)) {
 		job->done = (uint64_t)there;
 	}
-	/* ORDER: a chunk whose reply was lost, or another process that loads
-	 * the same tranche. */
-	if (reply->code == STEP_ALREADY ||
-	    (reply->code == STEP_OK && job->done == job->rule->count)) {
-		all_there(job);
-	} else if ((reply->code == STEP_OK || reply->code == STEP_ORDER) &&
-		   job->done < job->rule->count) {
+	if (reply->code == STEP_ALREADY) {
+		topup_whole(job);
+	} else if (reply->code == STEP_OK && job->done <= job->rule->count) {
 		job->tries = 0;
-		topup_push(job);
+		job_send(job);
+	} else if (reply->code == STEP_ORDER && job->done < job->rule->count) {
+		/* A chunk whose reply was lost, or another process that loads
+		 * the same tranche. */
+		job->tries = 0;
+		job_go_on(job);
 	} else {
 		refused(job, reply);
 	}
 }
 
-void topup_push(struct activity_job *job)
+void topup_push(struct activity_job *job, uint64_t from, uint64_t n)
 {
-	uint64_t n = job->rule->count - job->done;
-	char(*texts)[PACKET_TEXT_MAX];
-	struct bytes *argv;
-	char number[16], offset[24];
+	char number[16];
 
-	if (job_stopped(job)) {
-		return;
-	}
-	if (n > job->svc->deps.chunk) {
-		n = job->svc->deps.chunk;
-	}
-	texts = xcalloc(n, sizeof(*texts));
-	argv = xcalloc(n + 3, sizeof(*argv));
 	(void)snprintf(number, sizeof(number), "%" PRIu32,
 		       topup_wanted(job)->number);
-	(void)snprintf(offset, sizeof(offset), "%" PRIu64, job->done);
-	argv[0] = BYTES("load");
-	argv[1] = bytes_str(number);
-	argv[2] = bytes_str(offset);
-	for (uint64_t i = 0; i < n; i++) {
-		argv[i + 3] = bytes_make(
-			texts[i], job_packet(job, job->done + i, texts[i]));
-	}
-	job_step(job, &lua_topup, n + 3, argv, push_chunk_cb);
-	free(argv);
-	free(texts);
+	job_push(job, &lua_topup, 2,
+		 (const struct bytes[]){ BYTES("load"), bytes_str(number) },
+		 from, n, push_cb);
 }
 
 /* ---- Waiting for the money ---- */

@@ -1,7 +1,5 @@
 #include "claim.h"
 
-#include <stdio.h>
-
 /* What is left of the text while it is read from the front. */
 struct reader {
 	struct bytes rest;
@@ -137,16 +135,25 @@ bool claim_parse(struct bytes whole, struct claim *c, const char **why)
 	return finish(&r, why);
 }
 
+static char *put(char *at, struct bytes b)
+{
+	memcpy(at, b.p, b.n);
+	return at + b.n;
+}
+
+/* PACKET_TEXT_MAX has room for the longest id and amount. */
 size_t packet_format(const struct packet *p, char out[PACKET_TEXT_MAX])
 {
 	char amount[AMOUNT_TEXT_MAX];
-	int n;
+	char *at = out;
 
 	check(id_valid(p->red_packet_id));
-	(void)amount_format(p->amount_cents, amount);
-	n = snprintf(out, PACKET_TEXT_MAX,
-		     "{\"redPacketId\":\"%.*s\",\"amount\":\"%s\"}",
-		     BYTES_FMT(p->red_packet_id), amount);
-	check(n > 0 && n < PACKET_TEXT_MAX);
-	return (size_t)n;
+	at = put(at, BYTES("{\"redPacketId\":\""));
+	at = put(at, p->red_packet_id);
+	at = put(at, BYTES("\",\"amount\":\""));
+	at = put(at,
+		 bytes_make(amount, amount_format(p->amount_cents, amount)));
+	at = put(at, BYTES("\"}"));
+	*at = '\0';
+	return (size_t)(at - out);
 }

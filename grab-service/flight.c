@@ -298,7 +298,7 @@ static void send_flight(struct flight *f)
 		ask->tries++;
 		argv[n++] = bytes_make(ask->user, ask->user_len);
 		argv[n++] = bytes_make(numbers[i],
-				       bytes_of_u64(not_after, numbers[i]));
+				       bytes_from_u64(not_after, numbers[i]));
 	}
 	if (draws.n > 0) {
 		argv[n++] = draws;

@@ -25,7 +25,7 @@ enum {
 	PROBE_MS = 2000, /* between two looks at Redis's clock */
 	CONSUMER_IDLE_MS = 180000,
 	STEP_TIMEOUT_MS = 5000, /* of an operator's step */
-	PRELOAD_CHUNK = 500,
+	JOB_CHUNK = 1000,
 };
 
 struct process {
@@ -131,7 +131,7 @@ static int listen_for_calls(struct process *p)
 		.redis = p->operators,
 		.ledger = p->env.ledger,
 		.timeout_ms = STEP_TIMEOUT_MS,
-		.chunk = PRELOAD_CHUNK,
+		.chunk = JOB_CHUNK,
 		.changed = activity_changed,
 		.ctx = p,
 	};

@@ -247,7 +247,7 @@ static bool is_planned(const struct roll *r, const struct roll_entry *e,
 		return is_adopted(r, e, why);
 	}
 	place = e->seq - r->first - 1;
-	planned_id = bytes_make(id, bytes_of_u64(r->id_base + place, id));
+	planned_id = bytes_make(id, bytes_from_u64(r->id_base + place, id));
 	if (bytes_eq(e->red_packet_id, planned_id) &&
 	    e->amount_cents == r->amounts[place]) {
 		return true;

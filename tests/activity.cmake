@@ -1,5 +1,5 @@
 # The texts, the allocation and the plan; ActivityService on a real Redis.
-foreach(name claim allocate plan plan_tiers tranche)
+foreach(name claim allocate plan plan_tiers tranche activity_job)
   c_test(${name} unit SOURCES unit/test_${name}.c LIBS grab_core)
 endforeach()
 # How money is split: rules at random, and the odds of each place.

@@ -36,9 +36,9 @@ size_t amount_format(int64_t cents, char out[AMOUNT_TEXT_MAX])
 	size_t n;
 
 	check(cents >= 0 && cents <= AMOUNT_MAX_CENTS);
-	n = bytes_of_u64((uint64_t)cents / 100, out);
+	n = bytes_from_u64((uint64_t)cents / 100, out);
 	out[n++] = '.';
-	out[n++] = (char)('0' + cents / 10 % 10);
+	out[n++] = (char)('0' + cents % 100 / 10);
 	out[n++] = (char)('0' + cents % 10);
 	out[n] = '\0';
 	return n;

@@ -34,17 +34,17 @@ bool bytes_to_u64(struct bytes b, uint64_t max, uint64_t *out)
 	return true;
 }
 
-size_t bytes_of_u64(uint64_t v, char out[U64_DIGITS])
+size_t bytes_from_u64(uint64_t n, char out[U64_DIGITS])
 {
 	char digits[U64_DIGITS];
-	size_t at = U64_DIGITS;
+	size_t first = U64_DIGITS;
 
 	do {
-		digits[--at] = (char)('0' + v % 10);
-		v /= 10;
-	} while (v > 0);
-	memcpy(out, digits + at, U64_DIGITS - at);
-	return U64_DIGITS - at;
+		digits[--first] = (char)('0' + n % 10);
+		n /= 10;
+	} while (n > 0);
+	memcpy(out, digits + first, U64_DIGITS - first);
+	return U64_DIGITS - first;
 }
 
 /* What may follow a lead byte: how many bytes, and the range of the first of

@@ -46,9 +46,9 @@ bool bytes_to_u64(struct bytes b, uint64_t max, uint64_t *out);
 
 enum { U64_DIGITS = 20 };
 
-/** Write v in decimal, without a NUL; returns the number of digits. Where
- * printf() would be a large part of the work. */
-size_t bytes_of_u64(uint64_t v, char out[U64_DIGITS]);
+/** Write n as decimal digits, without a NUL; returns how many. For what is
+ * written a million times: elsewhere snprintf() says more. */
+size_t bytes_from_u64(uint64_t n, char out[U64_DIGITS]);
 
 /** Well-formed UTF-8 (RFC 3629), without surrogates and overlong forms. */
 bool bytes_utf8(struct bytes b);

@@ -35,10 +35,8 @@ static uint8_t *put(uint8_t *at, const void *p, size_t n)
 
 static uint8_t *put_bulk(uint8_t *at, struct bytes v)
 {
-	char length[U64_DIGITS];
-
-	at = put(at, "$", 1);
-	at = put(at, length, bytes_of_u64(v.n, length));
+	*at++ = '$';
+	at += bytes_from_u64(v.n, (char *)at);
 	at = put(at, "\r\n", 2);
 	at = put(at, v.p, v.n);
 	return put(at, "\r\n", 2);
@@ -90,7 +88,8 @@ struct redis_call *redis_call_new_script(const struct redis_script *script,
 					 const struct bytes *argv)
 {
 	char number[U64_DIGITS];
-	struct bytes keys = bytes_make(number, bytes_of_u64(key_count, number));
+	struct bytes keys =
+		bytes_make(number, bytes_from_u64(key_count, number));
 	struct redis_call *c;
 	uint8_t *at;
 

@@ -65,6 +65,21 @@ Test(activity_lost, a_chunk_is_not_pushed_twice)
 	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
 }
 
+/* Those behind it are in flight by then, and the list goes on before it is
+ * known that the lost one is in it. */
+Test(activity_lost, chunks_behind_a_lost_one_are_not_pushed_twice)
+{
+	create("quiz", 9700);
+	cut_proxy_arm(&g.proxy, "\r\n1500\r\n");
+	activity_ask(&g, "preload", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+	cr_assert_str_eq(
+		redis_server_ask(&g.server, "LLEN rain:{quiz}:packets"),
+		"9700");
+	activity_ask(&g, "open", "quiz");
+	cr_assert_eq(g.outcome, RAIN__OUTCOME__DONE, "%s", g.message);
+}
+
 Test(activity_lost, loaded_is_said_again)
 {
 	create("quiz", 1200);
@@ -151,6 +166,11 @@ static void topup(const char *cut_at)
 		"2400");
 	cr_assert_str_eq(redis_server_ask(&g.server, "LLEN rain:{quiz}:events"),
 			 "4");
+}
+
+Test(activity_lost, the_first_chunk_of_a_tranche_is_not_pushed_twice)
+{
+	topup("\r\nload\r\n");
 }
 
 /* The seed that lies in Redis counts, not the one of the second try. */
