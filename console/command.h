@@ -92,6 +92,8 @@ int run_plan(struct ctl *, const struct command *, const struct arguments *);
 int run_quiz(struct ctl *, const struct command *, const struct arguments *);
 /* token_commands.c */
 int run_token(struct ctl *, const struct command *, const struct arguments *);
+int run_messages(struct ctl *, const struct command *,
+		 const struct arguments *);
 /* tool_commands.c */
 int run_ports(struct ctl *, const struct command *, const struct arguments *);
 

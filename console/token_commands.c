@@ -1,19 +1,26 @@
 /*
- * token: what somebody else's program needs to speak to a gateway.
+ * token and messages: what somebody else's program needs to speak to a gateway.
  */
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/rand.h"
 #include "console/command.h"
 #include "console/output.h"
 #include "proto/proto_util.h"
+#include "rain/gateway.pb-c.h"
 
 enum {
 	TTL_S = 3600, /* as commands.c says */
 	TTL_MAX_S = 366 * 86400,
+	USERS = 1000,
+	USERS_MAX = 1000000,
+	FIRST_USER_MAX = 100000000,
 };
 
-/* Who signs, and how long it holds. */
+/* The options that both have, and what they lead to. */
 struct signer {
 	struct token_keys *keys;
 	const char *kid; /* NULL: the first that signs */
@@ -75,6 +82,110 @@ int run_token(struct ctl *ctl, const struct command *c,
 	}
 	token_keys_free(signer.keys);
 	buf_close(&out);
+	buf_close(&why);
+	return rc;
+}
+
+/* A message as hex with a NUL; free it. */
+static char *packed_hex(const Rain__ClientMessage *m)
+{
+	size_t n = rain__client_message__get_packed_size(m);
+	uint8_t *packed = xcalloc(n, 1);
+	char *hex = xcalloc(2 * n + 1, 1);
+
+	check(rain__client_message__pack(m, packed) == n);
+	hex_encode(packed, n, hex);
+	free(packed);
+	return hex;
+}
+
+static char *hello_hex(struct bytes token)
+{
+	Rain__ClientMessage m = RAIN__CLIENT_MESSAGE__INIT;
+	Rain__Hello hello = RAIN__HELLO__INIT;
+
+	hello.token = to_pb(token);
+	hello.protocol = 1;
+	m.seq = 1;
+	m.body_case = RAIN__CLIENT_MESSAGE__BODY_HELLO;
+	m.hello = &hello;
+	return packed_hex(&m);
+}
+
+/* A first tap, worth something for a second after it came. */
+static char *grab_hex(const char *activity)
+{
+	Rain__ClientMessage m = RAIN__CLIENT_MESSAGE__INIT;
+	Rain__Grab grab = RAIN__GRAB__INIT;
+
+	grab.activity_id = to_pb_str(activity);
+	m.seq = 2;
+	m.body_case = RAIN__CLIENT_MESSAGE__BODY_GRAB;
+	m.grab = &grab;
+	return packed_hex(&m);
+}
+
+/* One user: a line, or an object of list. */
+static void print_messages(json_t *list, const char *user, const char *hello,
+			   const char *grab)
+{
+	if (list != NULL) {
+		json_array_append_new(list,
+				      json_pack("{s:s,s:s,s:s}", "user", user,
+						"hello", hello, "grab", grab));
+	} else {
+		printf("%s,%s,%s\n", user, hello, grab);
+	}
+}
+
+static bool messages(const struct signer *signer, const char *activity,
+		     uint64_t first, uint64_t users, json_t *list,
+		     struct buf *why)
+{
+	char *grab = grab_hex(activity);
+	bool good = true;
+
+	for (uint64_t i = first; i < first + users && good; i++) {
+		struct buf token;
+		char user[ID_MAX + 1];
+
+		buf_init(&token);
+		snprintf(user, sizeof user, "u-%08" PRIu64, i);
+		good = sign(signer, user, activity, false, &token, why);
+		if (good) {
+			char *hello = hello_hex(buf_live(&token));
+
+			print_messages(list, user, hello, grab);
+			free(hello);
+		}
+		buf_close(&token);
+	}
+	free(grab);
+	return good;
+}
+
+int run_messages(struct ctl *ctl, const struct command *c,
+		 const struct arguments *a)
+{
+	struct signer signer = { 0 };
+	uint64_t first = 0;
+	uint64_t users = USERS;
+	json_t *list = ctl->json ? json_array() : NULL;
+	struct buf why;
+	int rc = CTL_OK;
+
+	buf_init(&why);
+	if (!argument_number(c, a, "users", 1, USERS_MAX, &users, &why) ||
+	    !argument_number(c, a, "first-user", 0, FIRST_USER_MAX, &first,
+			     &why) ||
+	    !take_signer(ctl, c, a, &signer, &why) ||
+	    !messages(&signer, a->values[0], first, users, list, &why)) {
+		rc = output_error(ctl, CTL_USAGE, c->words, buf_live(&why));
+		json_decref(list);
+	} else if (list != NULL) {
+		output_print(ctl, list);
+	}
+	token_keys_free(signer.keys);
 	buf_close(&why);
 	return rc;
 }
