@@ -1,5 +1,6 @@
 #include "console/command.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,25 @@ const char *argument_option(const struct command *c, const struct arguments *a,
 	}
 	check(!"an option that the command's table does not have");
 	return NULL;
+}
+
+bool argument_number(const struct command *c, const struct arguments *a,
+		     const char *name, uint64_t min, uint64_t max,
+		     uint64_t *out, struct buf *why)
+{
+	const char *text = argument_option(c, a, name);
+	uint64_t n;
+
+	if (text == NULL) {
+		return true;
+	}
+	if (!bytes_to_u64(bytes_str(text), max, &n) || n < min) {
+		buf_printf(why, "--%s %s: allowed: %" PRIu64 " to %" PRIu64,
+			   name, text, min, max);
+		return false;
+	}
+	*out = n;
+	return true;
 }
 
 /* Whether group is the first of two words of c. */

@@ -43,6 +43,13 @@ extern const struct command commands[];
 const char *argument_option(const struct command *c, const struct arguments *a,
 			    const char *name);
 
+/** The number of an option; *out stays if it was not given. False with a
+ * sentence appended to why if it is not one of min to max. */
+must_check bool argument_number(const struct command *c,
+				const struct arguments *a, const char *name,
+				uint64_t min, uint64_t max, uint64_t *out,
+				struct buf *why);
+
 /** Find, check and run the command in argv (behind the global options). */
 int command_dispatch(struct ctl *ctl, int argc, char **argv);
 
@@ -83,8 +90,11 @@ int run_doctor(struct ctl *, const struct command *, const struct arguments *);
 int run_plan(struct ctl *, const struct command *, const struct arguments *);
 /* quiz.c */
 int run_quiz(struct ctl *, const struct command *, const struct arguments *);
-/* tool_commands.c */
+/* token_commands.c */
 int run_token(struct ctl *, const struct command *, const struct arguments *);
+int run_messages(struct ctl *, const struct command *,
+		 const struct arguments *);
+/* tool_commands.c */
 int run_ports(struct ctl *, const struct command *, const struct arguments *);
 
 #endif

@@ -212,6 +212,15 @@ int ctl_call(struct ctl *ctl, struct dubbo_client *client,
 	return call.rc;
 }
 
+struct token_keys *ctl_token_keys(const struct ctl *ctl, struct buf *why)
+{
+	if (ctl->options.gateway_keys[0] == '\0') {
+		buf_printf(why, "signing tokens needs --set gateway.keys=FILE");
+		return NULL;
+	}
+	return token_keys_load(ctl->options.gateway_keys, why);
+}
+
 const char *ctl_kafka(const struct ctl *ctl, const char *name)
 {
 	for (size_t i = 0; i < ctl->config.pair_count; i++) {

@@ -9,6 +9,7 @@
 #include "client/dubbo_client.h"
 #include "net/stream.h"
 #include "rain/activity_service.pb-c.h"
+#include "token/token.h"
 
 /* How rainctl ends. */
 enum {
@@ -76,6 +77,10 @@ extern const struct dubbo_target ctl_get, ctl_list, ctl_counters, ctl_claims,
 /** What the Kafka section says, or the value of one of its keys ("" if it is
  * not there). */
 const char *ctl_kafka(const struct ctl *ctl, const char *name);
+
+/** The keys that sign users' tokens, those of gateway.keys. NULL with a
+ * sentence appended to why. Free with token_keys_free(). */
+struct token_keys *ctl_token_keys(const struct ctl *ctl, struct buf *why);
 
 /** How rainctl ends when ActivityService answered with this refusal: CTL_UNKNOWN
  * if it may be asked again, else CTL_NO. */

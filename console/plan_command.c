@@ -18,27 +18,13 @@ enum { DRAWS_MIN = 3, DRAWS_MAX = 400, DRAWN_PACKETS = 8000000 };
 #define AUDIENCE_MAX UINT64_C(10000000000)
 #define TAPS_MAX     UINT64_C(1000000000)
 
-/* The number of an option, untouched if it was not given. */
-static bool take_number(const struct command *c, const struct arguments *a,
-			const char *name, uint64_t max, uint64_t *out,
-			struct buf *why)
-{
-	const char *text = argument_option(c, a, name);
-
-	if (text == NULL ||
-	    (bytes_to_u64(bytes_str(text), max, out) && *out > 0)) {
-		return true;
-	}
-	buf_printf(why, "--%s %s: allowed: 1 to %" PRIu64, name, text, max);
-	return false;
-}
-
 static bool take_arguments(const struct command *c, const struct arguments *a,
 			   struct plan_forecast *p, struct buf *why)
 {
 	p->plot = argument_option(c, a, "plot");
-	if (!take_number(c, a, "audience", AUDIENCE_MAX, &p->audience, why) ||
-	    !take_number(c, a, "taps", TAPS_MAX, &p->taps, why)) {
+	if (!argument_number(c, a, "audience", 1, AUDIENCE_MAX, &p->audience,
+			     why) ||
+	    !argument_number(c, a, "taps", 1, TAPS_MAX, &p->taps, why)) {
 		return false;
 	}
 	if (p->audience == 0 && p->taps > 0) {

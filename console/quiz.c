@@ -19,7 +19,6 @@
 #include "console/steps.h"
 #include "console/verify.h"
 #include "proto/proto_util.h"
-#include "token/token.h"
 
 enum { BOOKS_WAIT_S = 60, PATIENCE_MS = 30000, POLL_MS = 200 };
 
@@ -158,23 +157,6 @@ static void progress_cb(void *ctx)
 	fflush(stdout);
 }
 
-static int number_option(const struct command *c, const struct arguments *a,
-			 const char *name, uint64_t fallback, uint64_t max,
-			 uint64_t *out)
-{
-	const char *text = argument_option(c, a, name);
-
-	*out = fallback;
-	if (text != NULL &&
-	    (!bytes_to_u64(bytes_str(text), max, out) || *out == 0)) {
-		fprintf(stderr,
-			"rainctl quiz: --%s %s: allowed: 1 to %" PRIu64 "\n",
-			name, text, max);
-		return CTL_USAGE;
-	}
-	return CTL_OK;
-}
-
 /* Compare and report; the books are at rest, or will not be. */
 static int judge(struct ctl *ctl, const struct plan_file *plan,
 		 struct crowd *crowd, const struct books *books)
@@ -236,29 +218,23 @@ int run_quiz(struct ctl *ctl, const struct command *c,
 	const char *id = argument_option(c, a, "id");
 	struct crowd_options o = { .gateways = ctl->options.gateway_addresses,
 				   .prefix = "fan",
+				   .users = 60000,
+				   .taps = 3,
+				   .at_once = 10000,
 				   .think_ms = 300,
 				   .patience_ms = 60000 };
-	struct token_keys *keys;
+	struct token_keys *keys = NULL;
 	struct plan_file plan;
 	struct buf why;
 	int rc = CTL_USAGE;
 
-	if (number_option(c, a, "users", 60000, 5000000, &o.users) != CTL_OK ||
-	    number_option(c, a, "taps", 3, 1000, &o.taps) != CTL_OK ||
-	    number_option(c, a, "at-once", 10000, 18000, &o.at_once) !=
-		    CTL_OK) {
-		return CTL_USAGE;
-	}
-	if (ctl->options.gateway_keys[0] == '\0') {
-		return output_error(ctl, CTL_USAGE, c->words,
-				    BYTES("signing the users' tokens needs "
-					  "--set gateway.keys=FILE"));
-	}
 	buf_init(&why);
-	keys = token_keys_load(ctl->options.gateway_keys, &why);
 	if (plan_file_read(a->values[0], id, clock_wall_ms(), &plan, &why) ==
 		    0 &&
-	    keys != NULL) {
+	    argument_number(c, a, "users", 1, 5000000, &o.users, &why) &&
+	    argument_number(c, a, "taps", 1, 1000, &o.taps, &why) &&
+	    argument_number(c, a, "at-once", 1, 18000, &o.at_once, &why) &&
+	    (keys = ctl_token_keys(ctl, &why)) != NULL) {
 		o.keys = keys;
 		if (!ctl->json) {
 			printf("%s: %s %s in %" PRIu64 " packets; %" PRIu64

@@ -11,7 +11,6 @@
 #include "console/command.h"
 #include "console/output.h"
 #include "proto/proto_util.h"
-#include "token/token.h"
 
 enum { TOKEN_TTL_MS = 60000 };
 
@@ -186,15 +185,9 @@ static void timer_cb(uv_timer_t *timer)
 
 static int sign(struct tap *t, const char *user)
 {
-	struct token_keys *keys;
+	struct token_keys *keys = ctl_token_keys(t->ctl, &t->why);
 	int rv;
 
-	if (t->ctl->options.gateway_keys[0] == '\0') {
-		buf_printf(&t->why, "signing the user's token needs "
-				    "--set gateway.keys=FILE");
-		return CTL_USAGE;
-	}
-	keys = token_keys_load(t->ctl->options.gateway_keys, &t->why);
 	if (keys == NULL) {
 		return CTL_USAGE;
 	}

@@ -19,7 +19,9 @@ add_test(NAME component.runbook
   COMMAND ${PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/component/test_runbook.py)
 add_test(NAME component.plan
   COMMAND ${PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/component/test_plan.py)
+add_test(NAME component.jmeter
+  COMMAND ${PYTHON3} -B ${CMAKE_CURRENT_SOURCE_DIR}/component/test_jmeter.py)
 set_tests_properties(component.plan component.runbook component.check_config component.example_config
-  component.failed_start component.metrics_doc PROPERTIES
+  component.failed_start component.metrics_doc component.jmeter PROPERTIES
   LABELS component TIMEOUT 60
   ENVIRONMENT "RAIN_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};RAIN_SOURCE=${PROJECT_SOURCE_DIR}")

@@ -3,10 +3,8 @@ reload, 10,000 idle connections, a cable that is pulled.
 
 usage: test_gateway_process.py files|reload|idle|dead"""
 
-import contextlib
 import fcntl
 import os
-import re
 import resource
 import signal
 import socket
@@ -14,27 +12,16 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 
+from gateway_process import BIN, SOON_S, gateway, wait_for
 from wire import fields, number, text
 
-BIN = os.environ["RAIN_BIN"]
-SOON_S = 60
 SKIPPED = 77
 
 # The fields of ServerMessage, as far as they are asked for here.
 HELLO_REPLY, GRAB_REPLY, PONG, ERROR = 2, 3, 7, 8
 DENIED, BUSY = 9, 11
 UNAVAILABLE, TOO_FAST = 9, 10
-
-
-def wait_for(what, condition):
-    end = time.monotonic() + SOON_S
-    while not condition():
-        if time.monotonic() > end:
-            sys.exit(f"not within {SOON_S} s: {what}")
-        time.sleep(0.02)
 
 
 # ---- An app, as small as it can be ----
@@ -85,78 +72,6 @@ class App:
     def ping(self):
         self.send(7)
         self.expect(PONG)
-
-
-# ---- The gateway ----
-
-class Gateway:
-    def __init__(self, folder, *settings, files=None):
-        self.log_path = os.path.join(folder, "log")
-
-        def limit():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-
-        with open(self.log_path, "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(
-                [os.path.join(BIN, "rain-gateway"),
-                 "--set=gateway.listen=127.0.0.1:0",
-                 "--set=http.listen=127.0.0.1:0",
-                 "--set=grab.addresses=127.0.0.1:1",
-                 "--set=ledger.addresses=127.0.0.1:1"] +
-                [s if s.startswith("--") else "--set=" + s for s in settings],
-                stdout=log, stderr=log, preexec_fn=limit if files else None)
-        self.wait_log("event=started")
-        text = self.log()
-        self.port = int(re.search(
-            r'gateway serves" listen=127\.0\.0\.1:(\d+)', text).group(1))
-        self.http = int(re.search(
-            r'http listens" addr=127\.0\.0\.1:(\d+)', text).group(1))
-
-    def log(self):
-        with open(self.log_path, encoding="utf-8") as log:
-            return log.read()
-
-    def wait_log(self, part, times=1):
-        wait_for(part, lambda: self.process.poll() is None
-                 and self.log().count(part) >= times)
-
-    def page(self, path):
-        with urllib.request.urlopen(
-                f"http://127.0.0.1:{self.http}{path}", timeout=SOON_S) as page:
-            return page.read().decode()
-
-    def metric(self, name):
-        found = re.search(rf"^{re.escape(name)} (\S+)$", self.page("/metrics"),
-                          re.M)
-        return float(found.group(1))
-
-    def refused(self, reason):
-        return self.metric(f'rain_gateway_refused_total{{reason="{reason}"}}')
-
-    def connections(self):
-        return self.metric("rain_gateway_connections")
-
-    def resident(self):
-        return self.metric("process_resident_memory_bytes")
-
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        if self.process.wait(SOON_S) != 0:
-            sys.exit("the gateway did not end well:\n" + self.log())
-
-
-@contextlib.contextmanager
-def gateway(*settings, files=None):
-    with tempfile.TemporaryDirectory() as folder:
-        g = Gateway(folder, *[s.replace("DIR", folder) for s in settings],
-                    files=files)
-        try:
-            yield g
-            g.end()
-        finally:
-            if g.process.poll() is None:
-                print(g.log()[-2000:])
-                g.process.kill()
 
 
 TRUST = "gateway.trust_plain_users=true"
