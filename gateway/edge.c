@@ -34,6 +34,7 @@ struct place {
 	uint32_t retry_ms;
 	Rain__Status status;
 	bool asking;
+	bool told; /* somebody was told a word */
 	uint8_t id_len;
 	uint16_t text_len;
 	char id[ID_MAX];
@@ -152,7 +153,7 @@ static struct told *make_told(struct edge *e, const struct place *p,
 	return &e->told[row][way];
 }
 
-static void note_told(struct edge *e, const struct place *p, struct bytes user,
+static void note_told(struct edge *e, struct place *p, struct bytes user,
 		      uint64_t until_ms, uint64_t now_ms)
 {
 	uint32_t *tag;
@@ -161,6 +162,7 @@ static void note_told(struct edge *e, const struct place *p, struct bytes user,
 	if (t == NULL) {
 		t = make_told(e, p, user);
 	}
+	p->told = true;
 	t->word = p->word;
 	t->until_ms = until_ms;
 	t->used_ms = now_ms;
@@ -325,7 +327,7 @@ void edge_asks(struct edge *e, struct bytes activity, struct bytes user,
 	if (p == NULL) {
 		return;
 	}
-	if (find_told(e, p, user, &tag) != NULL) {
+	if (p->told && find_told(e, p, user, &tag) != NULL) {
 		*tag = 0;
 	}
 	if (now_ms - p->asked_ms >= e->fresh_ms) {
