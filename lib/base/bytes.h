@@ -44,6 +44,9 @@ int bytes_cmp(struct bytes a, struct bytes b);
 /** Decimal digits only, no sign, no leading or trailing space, at most max. */
 bool bytes_to_u64(struct bytes b, uint64_t max, uint64_t *out);
 
+/** No byte above 0x7f. */
+bool bytes_ascii(struct bytes b);
+
 /** Well-formed UTF-8 (RFC 3629), without surrogates and overlong forms. */
 bool bytes_utf8(struct bytes b);
 
