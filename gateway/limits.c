@@ -37,6 +37,7 @@ struct table {
 	struct limited_entry *idle;  /* without pins, oldest first */
 	struct limited_entry *spare; /* of those forgotten, to be used again */
 	size_t count;
+	size_t counted; /* what the gauge has of it */
 	size_t max;
 	struct metric *gauge;
 };
@@ -122,7 +123,6 @@ static void forget(struct table *t, struct limited_entry *e)
 	DL_DELETE(t->idle, e);
 	LL_DELETE2(*row_of(t, e->hash), e, below);
 	t->count--;
-	metric_add(t->gauge, -1);
 	/* Users of a front come and go with every grab. */
 	if (t->spare == NULL) {
 		t->spare = e;
@@ -195,8 +195,17 @@ static struct limited_entry *get(struct limits *l, struct table *t,
 	LL_PREPEND2(*row_of(t, hash), e, below);
 	DL_APPEND(t->idle, e);
 	t->count++;
-	metric_add(t->gauge, 1);
 	return e;
+}
+
+/* Mostly one goes for each that comes: then there is nothing to tell, and no
+ * line that all threads write. */
+static void count(struct table *t)
+{
+	if (t->count != t->counted) {
+		metric_add(t->gauge, (int64_t)t->count - (int64_t)t->counted);
+		t->counted = t->count;
+	}
 }
 
 /* ---- For all ---- */
@@ -213,6 +222,7 @@ struct limited *limits_pin(struct limits *l, enum limit_table table,
 	if (e != NULL && e->pins++ == 0) {
 		DL_DELETE(t->idle, e);
 	}
+	count(t);
 	uv_mutex_unlock(&t->lock);
 	return e != NULL ? &e->public : NULL;
 }
@@ -235,6 +245,7 @@ void limits_unpin(struct limits *l, enum limit_table table, struct limited *e,
 			forget(t, entry);
 		}
 	}
+	count(t);
 	uv_mutex_unlock(&t->lock);
 }
 
@@ -268,6 +279,7 @@ int64_t limits_take(struct limits *l, enum limit_table table, struct bytes key,
 	if (e != NULL) {
 		wait = bucket_take(&e->public.taken, rate, now_ns);
 	}
+	count(t);
 	uv_mutex_unlock(&t->lock);
 	return wait;
 }
@@ -296,6 +308,7 @@ void limits_free(struct limits *l)
 		while (t->idle != NULL) {
 			forget(t, t->idle);
 		}
+		count(t);
 		check(t->count == 0);
 		free(t->spare);
 		free(t->rows);
