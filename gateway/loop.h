@@ -22,6 +22,15 @@
 #include "gateway/session.h"
 #include "gateway/window.h"
 
+/* The clocks, read once a turn: a system call on some machines, and of every
+ * grab three. */
+struct loop_time {
+	bool known;
+	uint64_t of_ms; /* the loop's time when they were read */
+	uint64_t mono_us;
+	int64_t wall_ms;
+};
+
 struct gateway_loop {
 	uv_loop_t uv;
 	uv_thread_t thread;
@@ -53,6 +62,7 @@ struct gateway_loop {
 	struct server_clock clock;
 	struct retry_budget budget;
 	struct window window;
+	struct loop_time time;
 	uint64_t warned_ms; /* last warning about a service */
 	uint32_t chance;    /* spreads what apps wait */
 	bool draining;
@@ -96,6 +106,9 @@ void loop_drain(struct gateway_loop *l);
 
 /** The server's time now. */
 int64_t loop_server_ms(const struct gateway_loop *l);
+
+/** The clocks in this turn of the loop. */
+const struct loop_time *loop_now(struct gateway_loop *l);
 
 /** Its clock, as the limits have it. */
 int64_t loop_ns(const struct gateway_loop *l);

@@ -1,6 +1,5 @@
 #include "gateway/reply.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "gateway/loop.h"
 #include "proto/frame.h"
@@ -176,7 +175,7 @@ static void settle(struct request *r)
 
 	if (r->kind == REQUEST_GRAB) {
 		metric_observe(&gateway_metrics.grab_seconds,
-			       clock_mono_us() - r->arrived_us);
+			       loop_now(s->loop)->mono_us - r->arrived_us);
 	}
 	request_detach(r);
 	session_settled(s);

@@ -5,7 +5,6 @@
 #include <utlist.h>
 
 #include "base/check.h"
-#include "base/clock.h"
 #include "gateway/loop.h"
 #include "gateway/session.h"
 
@@ -78,7 +77,7 @@ struct request *request_new(struct session *s, const struct request_options *o)
 	r->kind = o->kind;
 	r->until_ms = o->until_ms;
 	r->due_ms = o->due_ms;
-	r->arrived_us = clock_mono_us();
+	r->arrived_us = loop_now(l)->mono_us;
 	if (o->seq > s->seq_most) {
 		s->seq_most = o->seq;
 	}
