@@ -7,6 +7,7 @@
 #include "gateway/loop.h"
 #include "gateway/reply.h"
 #include "gateway/verdict.h"
+#include "proto/grab_batch.h"
 #include "proto/proto_util.h"
 #include "rain/grab_service.pb-c.h"
 
@@ -155,28 +156,58 @@ static void fetch_ahead(const struct batch *b, size_t i)
 	}
 }
 
-/* False if it is no answer to this batch. */
-static bool take_value(struct batch *b, struct bytes value)
+static void take_answer(struct batch *b, size_t i,
+			const Rain__GrabResponse *response)
+{
+	fetch_ahead(b, i);
+	if (request_open(b->requests[i])) {
+		take_reply(b, b->requests[i], response);
+	} else {
+		learn(b, b->requests[i], response, NULL);
+	}
+}
+
+static void take_time(struct batch *b, int64_t time_ms)
 {
 	struct gateway_loop *l = b->loop;
+
+	server_clock_sample(&l->clock, b->sent_ms, uv_now(&l->uv), time_ms);
+}
+
+static bool take_message(struct batch *b, struct bytes value)
+{
 	Rain__GrabBatchResponse *m =
 		proto_unpack(&rain__grab_batch_response__descriptor, value,
 			     ARENA_BASE + b->count * ARENA_GRAB);
 	bool good = m != NULL && m->n_responses == b->count;
 
 	if (m != NULL) {
-		server_clock_sample(&l->clock, b->sent_ms, uv_now(&l->uv),
-				    m->time_ms);
+		take_time(b, m->time_ms);
 	}
 	for (size_t i = 0; good && i < b->count; i++) {
-		fetch_ahead(b, i);
-		if (request_open(b->requests[i])) {
-			take_reply(b, b->requests[i], m->responses[i]);
-		} else {
-			learn(b, b->requests[i], m->responses[i], NULL);
-		}
+		take_answer(b, i, m->responses[i]);
 	}
 	proto_free(m);
+	return good;
+}
+
+/* False if it is no answer to this batch. */
+static bool take_value(struct batch *b, struct bytes value)
+{
+	struct grab_answer *answers =
+		xmalloc((b->count + 1) * sizeof(*answers));
+	int64_t time_ms;
+	bool good = grab_batch_read(value, answers, b->count, &time_ms);
+
+	if (good) {
+		take_time(b, time_ms);
+		for (size_t i = 0; i < b->count; i++) {
+			take_answer(b, i, &answers[i].response);
+		}
+	} else {
+		good = take_message(b, value);
+	}
+	free(answers);
 	return good;
 }
 

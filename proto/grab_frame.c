@@ -1,86 +1,17 @@
 #include "proto/grab_frame.h"
 
 #include "proto/frame.h"
-#include "proto/proto_util.h"
+#include "proto/reader.h"
 
 enum {
-	VARINT = 0,
-	DELIMITED = 2,
-	VARINT_MAX = 10,  /* bytes */
 	FIELDS_MAX = 128, /* bytes of an answer but for its texts */
 };
 
 /* ---- Reading ---- */
 
-/* What is left of a message. */
-struct reader {
-	const uint8_t *p;
-	const uint8_t *end;
-};
-
-static bool read_varint(struct reader *r, uint64_t *v)
-{
-	*v = 0;
-	for (unsigned shift = 0; shift < 63 && r->p < r->end; shift += 7) {
-		uint8_t byte = *r->p++;
-
-		*v |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80) {
-			return true;
-		}
-	}
-	return false; /* cut off, or of ten bytes */
-}
-
-/* Whether this field comes next; its key is one byte. */
-static bool read_key(struct reader *r, unsigned number, unsigned type)
-{
-	if (r->p == r->end || *r->p != (number << 3 | type)) {
-		return false;
-	}
-	r->p++;
-	return true;
-}
-
-static bool read_delimited(struct reader *r, struct bytes *out)
-{
-	uint64_t n;
-
-	if (!read_varint(r, &n) || n > (size_t)(r->end - r->p)) {
-		return false;
-	}
-	*out = bytes_make(r->p, (size_t)n);
-	r->p += n;
-	return true;
-}
-
-/* A field that may be missing. */
-static bool read_text(struct reader *r, unsigned number,
-		      ProtobufCBinaryData *out)
-{
-	struct bytes text;
-
-	if (!read_key(r, number, DELIMITED)) {
-		return true;
-	}
-	if (!read_delimited(r, &text) || !bytes_ascii(text)) {
-		return false;
-	}
-	*out = to_pb(text);
-	return true;
-}
-
-static bool read_number(struct reader *r, unsigned number, uint64_t max,
-			uint64_t *out)
-{
-	*out = 0;
-	return !read_key(r, number, VARINT) ||
-	       (read_varint(r, out) && *out <= max);
-}
-
 static bool read_grab(struct bytes data, Rain__Grab *grab)
 {
-	struct reader r = { data.p, data.p + data.n };
+	struct reader r = reader_of(data);
 	uint64_t attempt;
 	uint64_t not_after_ms;
 
@@ -97,7 +28,7 @@ static bool read_grab(struct bytes data, Rain__Grab *grab)
 
 bool grab_message_read(struct bytes body, struct grab_message *m)
 {
-	struct reader r = { body.p, body.p + body.n };
+	struct reader r = reader_of(body);
 	struct bytes grab;
 
 	rain__client_message__init(&m->client);
@@ -105,7 +36,7 @@ bool grab_message_read(struct bytes body, struct grab_message *m)
 	m->client.body_case = RAIN__CLIENT_MESSAGE__BODY_GRAB;
 	m->client.grab = &m->grab;
 	return read_number(&r, 1, UINT64_MAX, &m->client.seq) &&
-	       read_key(&r, 3, DELIMITED) && read_delimited(&r, &grab) &&
+	       read_key(&r, 3, READER_DELIMITED) && read_delimited(&r, &grab) &&
 	       r.p == r.end && read_grab(grab, &m->grab);
 }
 
@@ -133,7 +64,7 @@ static uint8_t *put_number(uint8_t *end, unsigned number, uint64_t v)
 		return end; /* not on the wire */
 	}
 	end = put_varint(end, v);
-	*--end = (uint8_t)(number << 3 | VARINT);
+	*--end = (uint8_t)(number << 3 | READER_VARINT);
 	return end;
 }
 
@@ -141,7 +72,7 @@ static uint8_t *put_number(uint8_t *end, unsigned number, uint64_t v)
 static uint8_t *put_delimited(uint8_t *at, unsigned number, const uint8_t *end)
 {
 	at = put_varint(at, (uint64_t)(end - at));
-	*--at = (uint8_t)(number << 3 | DELIMITED);
+	*--at = (uint8_t)(number << 3 | READER_DELIMITED);
 	return at;
 }
 

@@ -1,7 +1,9 @@
-/* A tap and its answer: the short way and the one through descriptors agree. */
+/* A tap and its answer, and a service's answers: the short ways and those
+ * through descriptors agree. */
 #include <criterion/criterion.h>
 
 #include "proto/frame.h"
+#include "proto/grab_batch.h"
 #include "proto/grab_frame.h"
 #include "proto/proto_util.h"
 
@@ -199,4 +201,131 @@ Test(grab_frame, writes_the_same_bytes)
 		reply.red_packet = &packet;
 		writes(seqs[i], reply);
 	}
+}
+
+/* ---- Reading what a service answers ---- */
+
+enum { ANSWERS = 4 };
+
+static void same_reply(const Rain__GrabReply *a, const Rain__GrabReply *b)
+{
+	cr_assert_eq(a->status, b->status);
+	cr_assert_eq(a->retry_after_ms, b->retry_after_ms);
+	cr_assert(bytes_eq(from_pb(a->message), from_pb(b->message)));
+	cr_assert_eq(a->red_packet == NULL, b->red_packet == NULL);
+	if (a->red_packet != NULL) {
+		cr_assert(bytes_eq(from_pb(a->red_packet->red_packet_id),
+				   from_pb(b->red_packet->red_packet_id)));
+		cr_assert_eq(a->red_packet->amount_cents,
+			     b->red_packet->amount_cents);
+		cr_assert_eq(a->red_packet->at_ms, b->red_packet->at_ms);
+	}
+}
+
+/* Whether it is read in the short way; if so, then as in the other. */
+static bool reads_batch(struct bytes value, size_t count)
+{
+	struct grab_answer *ours = xmalloc((count + 1) * sizeof(*ours));
+	Rain__GrabBatchResponse *m = NULL;
+	int64_t time_ms;
+	bool good = grab_batch_read(value, ours, count, &time_ms);
+
+	if (good) {
+		m = proto_unpack(&rain__grab_batch_response__descriptor, value,
+				 ARENA);
+		cr_assert(m != NULL, "what is refused is refused");
+		cr_assert_eq(m->n_responses, count);
+		cr_assert_eq(m->time_ms, time_ms);
+	}
+	for (size_t i = 0; good && i < count; i++) {
+		const Rain__GrabResponse *a = &ours[i].response;
+		const Rain__GrabResponse *b = m->responses[i];
+
+		cr_assert_eq(a->revision, b->revision);
+		cr_assert_eq(a->time_ms, b->time_ms);
+		cr_assert_eq(a->stands_ms, b->stands_ms);
+		cr_assert_eq(a->packets, b->packets);
+		cr_assert_eq(a->reply == NULL, b->reply == NULL);
+		if (a->reply != NULL) {
+			same_reply(a->reply, b->reply);
+		}
+	}
+	proto_free(m);
+	free(ours);
+	return good;
+}
+
+/* A win, a refusal, what stands, and nothing. */
+static struct buf batch(void)
+{
+	Rain__RedPacket packet = RAIN__RED_PACKET__INIT;
+	Rain__GrabReply replies[ANSWERS - 1] = { RAIN__GRAB_REPLY__INIT,
+						 RAIN__GRAB_REPLY__INIT,
+						 RAIN__GRAB_REPLY__INIT };
+	Rain__GrabResponse responses[ANSWERS];
+	Rain__GrabResponse *list[ANSWERS];
+	Rain__GrabBatchResponse m = RAIN__GRAB_BATCH_RESPONSE__INIT;
+	struct buf out;
+
+	packet.red_packet_id = to_pb_str("365628");
+	packet.amount_cents = 1221;
+	packet.at_ms = INT64_C(1764430000000);
+	replies[0].status = RAIN__STATUS__WON;
+	replies[0].red_packet = &packet;
+	replies[1].status = RAIN__STATUS__BUSY;
+	replies[1].retry_after_ms = 300;
+	replies[1].message = to_pb_str("later");
+	replies[2].status = RAIN__STATUS__SOLD_OUT;
+	for (size_t i = 0; i < ANSWERS; i++) {
+		rain__grab_response__init(&responses[i]);
+		responses[i].reply = i < ANSWERS - 1 ? &replies[i] : NULL;
+		responses[i].revision = i * 100;
+		list[i] = &responses[i];
+	}
+	responses[2].stands_ms = UINT32_MAX;
+	responses[2].packets = 20000;
+	m.responses = list;
+	m.n_responses = ANSWERS;
+	m.time_ms = INT64_C(1764430000001);
+	buf_init(&out);
+	frame_put(&out, &m.base);
+	buf_take(&out, FRAME_HEADER);
+	return out;
+}
+
+Test(grab_batch, reads_what_services_write)
+{
+	struct buf b = batch();
+
+	cr_assert(reads_batch(buf_live(&b), ANSWERS));
+	cr_assert(!reads_batch(buf_live(&b), ANSWERS - 1), "one too many");
+	cr_assert(!reads_batch(buf_live(&b), ANSWERS + 1), "one too few");
+	cr_assert(reads_batch(bytes_make(NULL, 0), 0), "the time is not known");
+	cr_assert(reads_batch(BYTES("\x10\x05"), 0), "a probe");
+	buf_close(&b);
+}
+
+Test(grab_batch, never_reads_what_the_other_way_does_not)
+{
+	struct buf b = batch();
+	size_t n = buf_len(&b);
+	size_t good = 0;
+
+	for (size_t end = 0; end <= n; end++) {
+		uint8_t *copy = xmalloc(end + 1);
+
+		memcpy(copy, buf_live(&b).p, end);
+		good += reads_batch(bytes_make(copy, end), ANSWERS);
+		for (size_t i = 0; end == n && i < end; i++) {
+			for (unsigned v = 0; v < 256; v++) {
+				copy[i] = (uint8_t)v;
+				good += reads_batch(bytes_make(copy, end),
+						    ANSWERS);
+			}
+			copy[i] = buf_live(&b).p[i];
+		}
+		free(copy);
+	}
+	cr_assert_gt(good, n);
+	buf_close(&b);
 }
