@@ -62,38 +62,39 @@ static uint64_t timeout_of(const struct batch *b, uint64_t now)
 	return left < most ? left : most;
 }
 
+static void put_request(struct buf *out, const struct request *r)
+{
+	Rain__GrabRequest grab = RAIN__GRAB_REQUEST__INIT;
+
+	grab.activity_id = to_pb(request_activity(r));
+	grab.user_id = to_pb(request_user(r));
+	grab.not_after_ms = r->not_after_ms;
+	/* A grab that was sent before may have won by now. */
+	grab.attempt = r->attempt == 0 && r->earlier ? 1 : r->attempt;
+	grab_batch_put(out, &grab);
+}
+
 /* b goes with the call. */
 static void batch_send(struct batch *b, int avoid)
 {
 	struct gateway_loop *l = b->loop;
-	Rain__GrabBatchRequest m = RAIN__GRAB_BATCH_REQUEST__INIT;
-	Rain__GrabRequest *grabs = xcalloc(b->count + 1, sizeof(*grabs));
-	Rain__GrabRequest **list = xcalloc(b->count + 1, sizeof(*list));
+	struct grab_batch m;
+	struct buf grabs;
 
+	buf_init(&grabs);
 	for (size_t i = 0; i < b->count; i++) {
-		struct request *r = b->requests[i];
-
-		rain__grab_request__init(&grabs[i]);
-		grabs[i].activity_id = to_pb(request_activity(r));
-		grabs[i].user_id = to_pb(request_user(r));
-		grabs[i].not_after_ms = r->not_after_ms;
-		/* A grab that was sent before may have won by now. */
-		grabs[i].attempt =
-			r->attempt == 0 && r->earlier ? 1 : r->attempt;
-		list[i] = &grabs[i];
-		r->tries++;
+		put_request(&grabs, b->requests[i]);
+		b->requests[i]->tries++;
 	}
-	m.n_grabs = b->count;
-	m.grabs = list;
+	grab_batch_init(&m, buf_live(&grabs));
 	b->sent_ms = uv_now(&l->uv);
 	b->moves = edge_moves();
 	if (b->count > 0) {
 		metric_observe(&gateway_metrics.batch, b->count);
 	}
-	dubbo_client_call(l->grabs, &target, &m.base, timeout_of(b, b->sent_ms),
-			  avoid, batch_done, b);
-	free(list);
-	free(grabs);
+	dubbo_client_call(l->grabs, &target, &m.message.base,
+			  timeout_of(b, b->sent_ms), avoid, batch_done, b);
+	buf_close(&grabs);
 }
 
 /* ---- The answer ---- */

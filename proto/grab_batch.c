@@ -1,6 +1,11 @@
 #include "proto/grab_batch.h"
 
 #include "proto/reader.h"
+#include "proto/writer.h"
+
+enum { FIELDS_MAX = 64 }; /* bytes of a request but for its ids */
+
+/* ---- Reading ---- */
 
 static bool read_red_packet(struct bytes data, Rain__RedPacket *packet)
 {
@@ -90,4 +95,41 @@ bool grab_batch_read(struct bytes value, struct grab_answer *answers,
 	}
 	*time_ms = (int64_t)time;
 	return r.p == r.end;
+}
+
+/* ---- Writing ---- */
+
+void grab_batch_put(struct buf *out, const Rain__GrabRequest *request)
+{
+	size_t room =
+		FIELDS_MAX + request->activity_id.len + request->user_id.len;
+	uint8_t *start = buf_room(out, room);
+	uint8_t *end = start + room;
+	uint8_t *at = put_number(end, 4, request->attempt);
+
+	at = put_number(at, 3, (uint64_t)request->not_after_ms);
+	at = put_text(at, 2, request->user_id);
+	at = put_text(at, 1, request->activity_id);
+	at = put_delimited(at, 1, end);
+	memmove(start, at, (size_t)(end - at));
+	buf_wrote(out, (size_t)(end - at));
+}
+
+void grab_batch_init(struct grab_batch *b, struct bytes written)
+{
+	rain__grab_batch_request__init(&b->message);
+	if (written.n == 0) {
+		return;
+	}
+	/* What protobuf-c does not know it packs as it is: the key, and what is
+	 * behind that. */
+	check(written.p[0] == (1 << 3 | READER_DELIMITED));
+	b->fields = (ProtobufCMessageUnknownField){
+		.tag = 1,
+		.wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED,
+		.len = written.n - 1,
+		.data = to_pb(bytes_make(written.p + 1, written.n - 1)).data,
+	};
+	b->message.base.n_unknown_fields = 1;
+	b->message.base.unknown_fields = &b->fields;
 }

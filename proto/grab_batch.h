@@ -1,12 +1,11 @@
 /**
- * The answers of a grab-service to a batch, read without the way through
- * descriptors, as grab_frame.h does with those of a gateway.
+ * What a gateway asks of a grab-service for a batch, and what that answers,
+ * without the way through descriptors, as grab_frame.h does for the apps.
  */
 #ifndef PROTO_GRAB_BATCH_H
 #define PROTO_GRAB_BATCH_H
 
-#include "base/bytes.h"
-#include "base/check.h"
+#include "base/buf.h"
 #include "rain/grab_service.pb-c.h"
 
 struct grab_answer {
@@ -20,5 +19,18 @@ struct grab_answer {
  * for. */
 must_check bool grab_batch_read(struct bytes value, struct grab_answer *answers,
 				size_t count, int64_t *time_ms);
+
+/** Append a GrabRequest as a field of GrabBatchRequest. */
+void grab_batch_put(struct buf *out, const Rain__GrabRequest *request);
+
+/* A GrabBatchRequest that is written already. */
+struct grab_batch {
+	Rain__GrabBatchRequest message;
+	ProtobufCMessageUnknownField fields;
+};
+
+/** Have b->message pack to what grab_batch_put() has written, from which it
+ * borrows. */
+void grab_batch_init(struct grab_batch *b, struct bytes written);
 
 #endif

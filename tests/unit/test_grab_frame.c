@@ -9,21 +9,28 @@
 
 enum { ARENA = 64 * 1024 };
 
+static struct buf packed_message(const ProtobufCMessage *m)
+{
+	size_t n = protobuf_c_message_get_packed_size(m);
+	struct buf out;
+
+	buf_init(&out);
+	cr_assert_eq(protobuf_c_message_pack(m, buf_room(&out, n)), n);
+	buf_wrote(&out, n);
+	return out;
+}
+
 /* ---- Reading ---- */
 
 static struct buf packed(uint64_t seq, const Rain__Grab *grab)
 {
 	Rain__Grab copy = *grab;
 	Rain__ClientMessage m = RAIN__CLIENT_MESSAGE__INIT;
-	struct buf out;
 
 	m.seq = seq;
 	m.body_case = RAIN__CLIENT_MESSAGE__BODY_GRAB;
 	m.grab = &copy;
-	buf_init(&out);
-	frame_put(&out, &m.base);
-	buf_take(&out, FRAME_HEADER);
-	return out;
+	return packed_message(&m.base);
 }
 
 /* Whether it is read in the short way; if so, then as in the other. */
@@ -265,7 +272,6 @@ static struct buf batch(void)
 	Rain__GrabResponse responses[ANSWERS];
 	Rain__GrabResponse *list[ANSWERS];
 	Rain__GrabBatchResponse m = RAIN__GRAB_BATCH_RESPONSE__INIT;
-	struct buf out;
 
 	packet.red_packet_id = to_pb_str("365628");
 	packet.amount_cents = 1221;
@@ -287,10 +293,7 @@ static struct buf batch(void)
 	m.responses = list;
 	m.n_responses = ANSWERS;
 	m.time_ms = INT64_C(1764430000001);
-	buf_init(&out);
-	frame_put(&out, &m.base);
-	buf_take(&out, FRAME_HEADER);
-	return out;
+	return packed_message(&m.base);
 }
 
 Test(grab_batch, reads_what_services_write)
@@ -328,4 +331,46 @@ Test(grab_batch, never_reads_what_the_other_way_does_not)
 	}
 	cr_assert_gt(good, n);
 	buf_close(&b);
+}
+
+/* ---- Writing what a service is asked ---- */
+
+Test(grab_batch, writes_the_same_bytes)
+{
+	Rain__GrabRequest requests[3];
+	Rain__GrabRequest *list[3];
+	Rain__GrabBatchRequest m = RAIN__GRAB_BATCH_REQUEST__INIT;
+	char text[200];
+	struct buf written;
+
+	memset(text, 'x', sizeof(text));
+	for (size_t i = 0; i < 3; i++) {
+		rain__grab_request__init(&requests[i]);
+		list[i] = &requests[i];
+	}
+	requests[1].activity_id = to_pb_str("quiz-night");
+	requests[1].user_id = to_pb_str("alice");
+	requests[1].not_after_ms = INT64_C(1764430000000);
+	requests[2].user_id = to_pb(bytes_make(text, sizeof(text)));
+	requests[2].not_after_ms = INT64_MIN;
+	requests[2].attempt = UINT32_MAX;
+	m.grabs = list;
+	buf_init(&written);
+	for (size_t n = 0; n <= 3; n++) {
+		struct grab_batch b;
+		struct buf ours;
+		struct buf theirs;
+
+		m.n_grabs = n;
+		grab_batch_init(&b, buf_live(&written));
+		ours = packed_message(&b.message.base);
+		theirs = packed_message(&m.base);
+		cr_assert(bytes_eq(buf_live(&ours), buf_live(&theirs)));
+		buf_close(&ours);
+		buf_close(&theirs);
+		if (n < 3) {
+			grab_batch_put(&written, &requests[n]);
+		}
+	}
+	buf_close(&written);
 }
