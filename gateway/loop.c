@@ -351,6 +351,7 @@ static void free_loop(struct gateway_loop *l)
 	mailbox_close(&l->mail);
 	key_set_drop(l->keys);
 	edge_free(l->edge);
+	request_free_spares(l);
 	free(l);
 }
 

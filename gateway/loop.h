@@ -53,9 +53,11 @@ struct gateway_loop {
 	struct session *greeting;
 	struct session *serving;
 	struct request *requests; /* open ones, by session and seq */
-	size_t alive;             /* requests that are open, or asked for */
-	size_t ledger_alive;      /* of these, for the ledger */
-	size_t in_flight_max;     /* its share of the total, bounds alive */
+	struct request *spare;    /* freed ones, a few */
+	size_t spare_count;
+	size_t alive;         /* requests that are open, or asked for */
+	size_t ledger_alive;  /* of these, for the ledger */
+	size_t in_flight_max; /* its share of the total, bounds alive */
 	struct wheel wheel;
 	struct batcher batcher;
 	struct edge *edge;
