@@ -7,6 +7,7 @@
 #include "gateway/loop.h"
 #include "gateway/reply.h"
 #include "gateway/verdict.h"
+#include "proto/grab_batch.h"
 #include "proto/proto_util.h"
 #include "rain/grab_service.pb-c.h"
 
@@ -15,6 +16,8 @@ enum {
 	 * ids, a sentence. */
 	ARENA_BASE = 64 * 1024,
 	ARENA_GRAB = 2048,
+	AHEAD = 2, /* requests */
+	LINE = 64, /* bytes of the cache at a time */
 };
 
 static const struct dubbo_target target = {
@@ -59,38 +62,39 @@ static uint64_t timeout_of(const struct batch *b, uint64_t now)
 	return left < most ? left : most;
 }
 
+static void put_request(struct buf *out, const struct request *r)
+{
+	Rain__GrabRequest grab = RAIN__GRAB_REQUEST__INIT;
+
+	grab.activity_id = to_pb(request_activity(r));
+	grab.user_id = to_pb(request_user(r));
+	grab.not_after_ms = r->not_after_ms;
+	/* A grab that was sent before may have won by now. */
+	grab.attempt = r->attempt == 0 && r->earlier ? 1 : r->attempt;
+	grab_batch_put(out, &grab);
+}
+
 /* b goes with the call. */
 static void batch_send(struct batch *b, int avoid)
 {
 	struct gateway_loop *l = b->loop;
-	Rain__GrabBatchRequest m = RAIN__GRAB_BATCH_REQUEST__INIT;
-	Rain__GrabRequest *grabs = xcalloc(b->count + 1, sizeof(*grabs));
-	Rain__GrabRequest **list = xcalloc(b->count + 1, sizeof(*list));
+	struct grab_batch m;
+	struct buf grabs;
 
+	buf_init(&grabs);
 	for (size_t i = 0; i < b->count; i++) {
-		struct request *r = b->requests[i];
-
-		rain__grab_request__init(&grabs[i]);
-		grabs[i].activity_id = to_pb(request_activity(r));
-		grabs[i].user_id = to_pb(request_user(r));
-		grabs[i].not_after_ms = r->not_after_ms;
-		/* A grab that was sent before may have won by now. */
-		grabs[i].attempt =
-			r->attempt == 0 && r->earlier ? 1 : r->attempt;
-		list[i] = &grabs[i];
-		r->tries++;
+		put_request(&grabs, b->requests[i]);
+		b->requests[i]->tries++;
 	}
-	m.n_grabs = b->count;
-	m.grabs = list;
+	grab_batch_init(&m, buf_live(&grabs));
 	b->sent_ms = uv_now(&l->uv);
 	b->moves = edge_moves();
 	if (b->count > 0) {
 		metric_observe(&gateway_metrics.batch, b->count);
 	}
-	dubbo_client_call(l->grabs, &target, &m.base, timeout_of(b, b->sent_ms),
-			  avoid, batch_done, b);
-	free(list);
-	free(grabs);
+	dubbo_client_call(l->grabs, &target, &m.message.base,
+			  timeout_of(b, b->sent_ms), avoid, batch_done, b);
+	buf_close(&grabs);
 }
 
 /* ---- The answer ---- */
@@ -136,27 +140,75 @@ static void take_reply(struct batch *b, struct request *r,
 	reply_request(r, &reply);
 }
 
-/* False if it is no answer to this batch. */
-static bool take_value(struct batch *b, struct bytes value)
+/* A request was last touched when it was sent: have it fetched, and then its
+ * connection, while those before it are answered. */
+static void fetch_ahead(const struct batch *b, size_t i)
+{
+	const char *r;
+
+	if (i + 2 * AHEAD < b->count) {
+		r = (const char *)b->requests[i + 2 * AHEAD];
+		for (size_t at = 0; at < sizeof(struct request); at += LINE) {
+			__builtin_prefetch(r + at);
+		}
+	}
+	if (i + AHEAD < b->count) {
+		__builtin_prefetch(b->requests[i + AHEAD]->key.session);
+	}
+}
+
+static void take_answer(struct batch *b, size_t i,
+			const Rain__GrabResponse *response)
+{
+	fetch_ahead(b, i);
+	if (request_open(b->requests[i])) {
+		take_reply(b, b->requests[i], response);
+	} else {
+		learn(b, b->requests[i], response, NULL);
+	}
+}
+
+static void take_time(struct batch *b, int64_t time_ms)
 {
 	struct gateway_loop *l = b->loop;
+
+	server_clock_sample(&l->clock, b->sent_ms, uv_now(&l->uv), time_ms);
+}
+
+static bool take_message(struct batch *b, struct bytes value)
+{
 	Rain__GrabBatchResponse *m =
 		proto_unpack(&rain__grab_batch_response__descriptor, value,
 			     ARENA_BASE + b->count * ARENA_GRAB);
 	bool good = m != NULL && m->n_responses == b->count;
 
 	if (m != NULL) {
-		server_clock_sample(&l->clock, b->sent_ms, uv_now(&l->uv),
-				    m->time_ms);
+		take_time(b, m->time_ms);
 	}
 	for (size_t i = 0; good && i < b->count; i++) {
-		if (request_open(b->requests[i])) {
-			take_reply(b, b->requests[i], m->responses[i]);
-		} else {
-			learn(b, b->requests[i], m->responses[i], NULL);
-		}
+		take_answer(b, i, m->responses[i]);
 	}
 	proto_free(m);
+	return good;
+}
+
+/* False if it is no answer to this batch. */
+static bool take_value(struct batch *b, struct bytes value)
+{
+	struct grab_answer *answers =
+		xmalloc((b->count + 1) * sizeof(*answers));
+	int64_t time_ms;
+	bool good = grab_batch_read(value, answers, b->count, &time_ms);
+
+	if (good) {
+		take_time(b, time_ms);
+		for (size_t i = 0; i < b->count; i++) {
+			take_answer(b, i, &answers[i].response);
+		}
+	} else {
+		good = take_message(b, value);
+	}
+	free(answers);
 	return good;
 }
 

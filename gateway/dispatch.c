@@ -7,6 +7,7 @@
 #include "gateway/reply.h"
 #include "gateway/requests.h"
 #include "gateway/throttle.h"
+#include "proto/grab_frame.h"
 #include "proto/proto_util.h"
 
 enum { ARENA_MAX = 64 * 1024 }; /* a good message needs some hundred bytes */
@@ -146,26 +147,37 @@ static void refuse_garbage(struct session *s, bool too_fast,
 	}
 }
 
+static void dispatch_read(struct session *s, const Rain__ClientMessage *m,
+			  bool too_fast, const struct throttle_hit *hit)
+{
+	if (!welcome(s, m)) {
+		/* It was told why; a flood of such messages ends as well. */
+		if (too_fast && throttle_flood(s)) {
+			refuse_flood(s, hit);
+		}
+	} else if (too_fast) {
+		refuse_pace(s, m, hit);
+	} else {
+		take(s, m);
+	}
+}
+
 void dispatch(struct session *s, struct bytes body)
 {
 	struct throttle_hit hit;
 	bool too_fast = !throttle_message(s, &hit);
-	Rain__ClientMessage *m = proto_unpack(&rain__client_message__descriptor,
-					      body, ARENA_MAX);
+	struct grab_message grab;
+	Rain__ClientMessage *m;
 
+	if (grab_message_read(body, &grab)) {
+		dispatch_read(s, &grab.client, too_fast, &hit);
+		return;
+	}
+	m = proto_unpack(&rain__client_message__descriptor, body, ARENA_MAX);
 	if (m == NULL) {
 		refuse_garbage(s, too_fast, &hit);
 		return;
 	}
-	if (!welcome(s, m)) {
-		/* It was told why; a flood of such messages ends as well. */
-		if (too_fast && throttle_flood(s)) {
-			refuse_flood(s, &hit);
-		}
-	} else if (too_fast) {
-		refuse_pace(s, m, &hit);
-	} else {
-		take(s, m);
-	}
+	dispatch_read(s, m, too_fast, &hit);
 	proto_free(m);
 }

@@ -9,13 +9,11 @@
 #include "base/check.h"
 #include "base/id.h"
 #include "gateway/edge_rule.h"
-#include "gateway/secret_hash.h"
+#include "gateway/told.h"
 #include "proto/proto_util.h"
 
 enum {
 	TEXT_MAX = 512, /* as verdict_reply() cuts it */
-	WAYS = 16,      /* places that a user may have: a cache line of tags */
-	APART = 7,      /* of the two that are asked who goes */
 };
 
 /* An activity and the last word about it. */
@@ -34,24 +32,13 @@ struct place {
 	uint32_t retry_ms;
 	Rain__Status status;
 	bool asking;
+	bool told; /* somebody was told a word */
 	uint8_t id_len;
 	uint16_t text_len;
 	char id[ID_MAX];
 	uint8_t text[TEXT_MAX];
 };
 
-/* That a user was told a word. */
-struct told {
-	uint64_t word;
-	uint64_t until_ms;
-	uint64_t used_ms; /* when the user was here last */
-	uint32_t place;   /* its number */
-	uint8_t user_len;
-	char user[ID_MAX];
-};
-
-/* WAYS of them at a time may hold a user; a tag that is not 0 says that the
- * place is taken, and rules out most others by itself. */
 struct edge {
 	uint64_t fresh_ms;
 	struct place *places;
@@ -61,11 +48,7 @@ struct edge {
 	uint64_t words;
 	uint32_t numbers;
 	uint64_t seen; /* of edge_moves() */
-	struct secret_hash hash;
-	size_t rows;
-	uint32_t (*tags)[WAYS];
-	struct told (*told)[WAYS];
-	unsigned victim; /* turns, so that nobody can foresee who goes */
+	struct told_table *users;
 };
 
 static _Atomic uint64_t moves_of_all;
@@ -78,95 +61,11 @@ uint64_t edge_moves(void)
 struct edge *edge_new(const struct gateway_options *o)
 {
 	struct edge *e = xcalloc(1, sizeof(*e));
-	size_t users = (size_t)(o->edge_users_max / o->loops);
 
 	e->fresh_ms = (uint64_t)o->edge_fresh_ms;
 	e->places_max = (size_t)o->edge_activities_max;
-	secret_hash_init(&e->hash);
-	e->rows = users > WAYS ? users / WAYS : 1;
-	e->tags = xcalloc(e->rows, sizeof(*e->tags));
-	e->told = xcalloc(e->rows, sizeof(*e->told));
+	e->users = told_new((size_t)(o->edge_users_max / o->loops));
 	return e;
-}
-
-/* ---- Users ---- */
-
-static uint64_t hash_of(const struct edge *e, const struct place *p,
-			struct bytes user)
-{
-	return secret_hash_of(&e->hash, user) +
-	       (uint64_t)p->number * 0x9e3779b97f4a7c15U;
-}
-
-static uint32_t tag_of(uint64_t hash)
-{
-	return (uint32_t)hash | 1;
-}
-
-static size_t row_of(const struct edge *e, uint64_t hash)
-{
-	return (size_t)(((hash >> 32) * e->rows) >> 32);
-}
-
-static struct told *find_told(struct edge *e, const struct place *p,
-			      struct bytes user, uint32_t **tag)
-{
-	uint64_t hash = hash_of(e, p, user);
-	size_t row = row_of(e, hash);
-
-	for (size_t i = 0; i < WAYS; i++) {
-		struct told *t = &e->told[row][i];
-
-		if (e->tags[row][i] == tag_of(hash) && t->place == p->number &&
-		    bytes_eq(user, bytes_make(t->user, t->user_len))) {
-			*tag = &e->tags[row][i];
-			return t;
-		}
-	}
-	return NULL;
-}
-
-static struct told *make_told(struct edge *e, const struct place *p,
-			      struct bytes user)
-{
-	uint64_t hash = hash_of(e, p, user);
-	size_t row = row_of(e, hash);
-	size_t way = 0;
-
-	while (way < WAYS && e->tags[row][way] != 0) {
-		way++;
-	}
-	if (way == WAYS) {
-		/* Whoever is forgotten asks once more. The older one of two
-		 * goes: mostly somebody who has left, and if all are here, not
-		 * each time the very one who comes next. */
-		size_t other;
-
-		way = e->victim++ % WAYS;
-		other = (way + APART) % WAYS;
-		if (e->told[row][other].used_ms < e->told[row][way].used_ms) {
-			way = other;
-		}
-	}
-	e->tags[row][way] = tag_of(hash);
-	return &e->told[row][way];
-}
-
-static void note_told(struct edge *e, const struct place *p, struct bytes user,
-		      uint64_t until_ms, uint64_t now_ms)
-{
-	uint32_t *tag;
-	struct told *t = find_told(e, p, user, &tag);
-
-	if (t == NULL) {
-		t = make_told(e, p, user);
-	}
-	t->word = p->word;
-	t->until_ms = until_ms;
-	t->used_ms = now_ms;
-	t->place = p->number;
-	t->user_len = (uint8_t)user.n;
-	memcpy(t->user, user.p, user.n);
 }
 
 /* ---- Activities ---- */
@@ -287,14 +186,13 @@ bool edge_answer(struct edge *e, struct bytes activity, struct bytes user,
 	struct place *p = find_place(e, activity);
 	struct edge_view v = { .now_ms = now_ms, .fresh_ms = e->fresh_ms };
 	struct told *t;
-	uint32_t *tag;
 	uint64_t age;
 
 	look_for_moves(e);
 	if (p == NULL || p->word == 0 || p->moves != e->seen) {
 		return false;
 	}
-	t = find_told(e, p, user, &tag);
+	t = told_find(e->users, p->number, user);
 	v.word = p->word;
 	v.asked_ms = p->asked_ms;
 	v.until_ms = p->until_ms;
@@ -320,13 +218,12 @@ void edge_asks(struct edge *e, struct bytes activity, struct bytes user,
 	       uint64_t now_ms)
 {
 	struct place *p = find_place(e, activity);
-	uint32_t *tag;
 
 	if (p == NULL) {
 		return;
 	}
-	if (find_told(e, p, user, &tag) != NULL) {
-		*tag = 0;
+	if (p->told) {
+		told_forget(e->users, p->number, user);
 	}
 	if (now_ms - p->asked_ms >= e->fresh_ms) {
 		p->asking = true;
@@ -337,6 +234,7 @@ void edge_learn(struct edge *e, const struct edge_news *n)
 {
 	const Rain__GrabResponse *r = n->response;
 	struct place *p;
+	struct told *t;
 	uint64_t until_ms;
 	int order;
 
@@ -370,7 +268,11 @@ void edge_learn(struct edge *e, const struct edge_news *n)
 	if (p->word == 0 || n->asked_ms >= p->asked_ms) {
 		set_word(e, p, n, until_ms);
 	}
-	note_told(e, p, n->user, until_ms, n->now_ms);
+	t = told_note(e->users, p->number, n->user);
+	t->word = p->word;
+	t->until_ms = until_ms;
+	t->used_ms = n->now_ms;
+	p->told = true;
 }
 
 void edge_free(struct edge *e)
@@ -378,7 +280,6 @@ void edge_free(struct edge *e)
 	while (e->order != NULL) {
 		forget_place(e, e->order);
 	}
-	free(e->tags);
-	free(e->told);
+	told_free(e->users);
 	free(e);
 }

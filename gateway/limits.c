@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <uv.h>
 
-#include <uthash.h>
 #include <utlist.h>
 
 #include "base/id.h"
@@ -12,31 +11,33 @@
 #include "gateway/options.h"
 #include "gateway/secret_hash.h"
 
-/* Each step along a chain is a line that the cache does not have: more room and
- * shorter chains than by uthash's default, which is 10. */
-#undef HASH_BKT_CAPACITY_THRESH
-#define HASH_BKT_CAPACITY_THRESH 6U
-
 /* How many of those that nobody pins are looked at for each that is new: two
  * keep the table as small as it can be; a few more before one is refused. */
 enum { LOOKS = 2, LOOKS_WHEN_FULL = 16 };
 
+enum { ROWS_FIRST = 64 };
+
+/* Users of a front come and go with every grab, and none of them is in the
+ * cache: two lines each, and the first one is enough for who is passed by. */
 struct limited_entry {
 	struct limited public;
-	UT_hash_handle hh;
-	struct limited_entry *next; /* in the table's idle list, if no pins */
+	struct limited_entry *below; /* in the same row */
+	struct limited_entry *next;  /* in the table's idle list, if no pins */
 	struct limited_entry *prev;
-	int64_t pins;
-	size_t key_len;
+	uint32_t hash;
+	uint32_t pins;
+	uint8_t key_len;
 	uint8_t key[ID_MAX];
 };
 
 struct table {
 	uv_mutex_t lock; /* for all but the buckets */
-	struct limited_entry *entries;
+	struct limited_entry **rows;
+	size_t row_count;            /* a power of two, not below count */
 	struct limited_entry *idle;  /* without pins, oldest first */
 	struct limited_entry *spare; /* of those forgotten, to be used again */
 	size_t count;
+	size_t counted; /* what the gauge has of it */
 	size_t max;
 	struct metric *gauge;
 };
@@ -76,6 +77,8 @@ struct limits *limits_new(const struct gateway_options *o)
 
 		check(uv_mutex_init(&t->lock) == 0);
 		t->max = (size_t)(o->connections_max + beside[i]);
+		t->row_count = ROWS_FIRST;
+		t->rows = xcalloc(t->row_count, sizeof(t->rows[0]));
 		t->gauge = &gateway_metrics.limit_entries[i];
 	}
 	return l;
@@ -89,13 +92,37 @@ static struct limited_entry *of(const struct limited *e)
 
 /* ---- With the lock ---- */
 
+static struct limited_entry **row_of(const struct table *t, uint32_t hash)
+{
+	return &t->rows[hash & (t->row_count - 1)];
+}
+
+static void grow(struct table *t)
+{
+	struct limited_entry **old = t->rows;
+	size_t n = t->row_count;
+
+	t->row_count = 2 * n;
+	t->rows = xcalloc(t->row_count, sizeof(t->rows[0]));
+	for (size_t i = 0; i < n; i++) {
+		struct limited_entry *e = old[i];
+
+		while (e != NULL) {
+			struct limited_entry *below = e->below;
+
+			LL_PREPEND2(*row_of(t, e->hash), e, below);
+			e = below;
+		}
+	}
+	free(old);
+}
+
 static void forget(struct table *t, struct limited_entry *e)
 {
 	check(e->pins == 0);
 	DL_DELETE(t->idle, e);
-	HASH_DELETE(hh, t->entries, e);
+	LL_DELETE2(*row_of(t, e->hash), e, below);
 	t->count--;
-	metric_add(t->gauge, -1);
 	/* Users of a front come and go with every grab. */
 	if (t->spare == NULL) {
 		t->spare = e;
@@ -129,38 +156,56 @@ static void make_room(struct table *t, int64_t now_ns)
 	}
 }
 
-static unsigned hash_of(const struct limits *l, struct bytes key)
+static uint32_t hash_of(const struct limits *l, struct bytes key)
 {
 	uint64_t h = secret_hash_of(&l->hash, key);
 
-	return (unsigned)(h ^ (h >> 32));
+	return (uint32_t)(h ^ (h >> 32));
+}
+
+static struct bytes key_of(const struct limited_entry *e)
+{
+	return bytes_make(e->key, e->key_len);
 }
 
 /* The entry of key, new or not; in the idle list if it has no pins. */
 static struct limited_entry *get(struct limits *l, struct table *t,
 				 struct bytes key, int64_t now_ns)
 {
-	unsigned hash = hash_of(l, key);
-	struct limited_entry *e = NULL;
+	uint32_t hash = hash_of(l, key);
+	struct limited_entry *e;
 
-	HASH_FIND_BYHASHVALUE(hh, t->entries, key.p, (unsigned)key.n, hash, e);
-	if (e != NULL) {
-		return e;
+	LL_FOREACH2(*row_of(t, hash), e, below)
+	{
+		if (e->hash == hash && bytes_eq(key, key_of(e))) {
+			return e;
+		}
 	}
 	make_room(t, now_ns);
 	if (t->count >= t->max) {
 		return NULL;
 	}
+	if (t->count == t->row_count) {
+		grow(t);
+	}
 	e = t->spare != NULL ? t->spare : xmalloc(sizeof(*e));
 	t->spare = NULL;
-	*e = (struct limited_entry){ .key_len = key.n };
+	*e = (struct limited_entry){ .hash = hash, .key_len = (uint8_t)key.n };
 	memcpy(e->key, key.p, key.n);
-	HASH_ADD_KEYPTR_BYHASHVALUE(hh, t->entries, e->key, (unsigned)key.n,
-				    hash, e);
+	LL_PREPEND2(*row_of(t, hash), e, below);
 	DL_APPEND(t->idle, e);
 	t->count++;
-	metric_add(t->gauge, 1);
 	return e;
+}
+
+/* Mostly one goes for each that comes: then there is nothing to tell, and no
+ * line that all threads write. */
+static void count(struct table *t)
+{
+	if (t->count != t->counted) {
+		metric_add(t->gauge, (int64_t)t->count - (int64_t)t->counted);
+		t->counted = t->count;
+	}
 }
 
 /* ---- For all ---- */
@@ -177,6 +222,7 @@ struct limited *limits_pin(struct limits *l, enum limit_table table,
 	if (e != NULL && e->pins++ == 0) {
 		DL_DELETE(t->idle, e);
 	}
+	count(t);
 	uv_mutex_unlock(&t->lock);
 	return e != NULL ? &e->public : NULL;
 }
@@ -199,6 +245,7 @@ void limits_unpin(struct limits *l, enum limit_table table, struct limited *e,
 			forget(t, entry);
 		}
 	}
+	count(t);
 	uv_mutex_unlock(&t->lock);
 }
 
@@ -217,7 +264,7 @@ int64_t limits_pins(struct limits *l, enum limit_table table,
 bool limits_names(const struct limited *e, struct bytes key)
 {
 	/* What an entry is called never changes. */
-	return bytes_eq(key, bytes_make(of(e)->key, of(e)->key_len));
+	return bytes_eq(key, key_of(of(e)));
 }
 
 int64_t limits_take(struct limits *l, enum limit_table table, struct bytes key,
@@ -232,6 +279,7 @@ int64_t limits_take(struct limits *l, enum limit_table table, struct bytes key,
 	if (e != NULL) {
 		wait = bucket_take(&e->public.taken, rate, now_ns);
 	}
+	count(t);
 	uv_mutex_unlock(&t->lock);
 	return wait;
 }
@@ -260,8 +308,10 @@ void limits_free(struct limits *l)
 		while (t->idle != NULL) {
 			forget(t, t->idle);
 		}
+		count(t);
 		check(t->count == 0);
 		free(t->spare);
+		free(t->rows);
 		uv_mutex_destroy(&t->lock);
 	}
 	free(l);

@@ -4,6 +4,7 @@
 
 #include <utlist.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "gateway/requests.h"
 
@@ -20,6 +21,7 @@ static void turn_cb(uv_check_t *handle)
 	/* After all that was read, before the streams are flushed: the calls
 	 * of this turn leave in this turn. */
 	batcher_flush(&l->batcher);
+	l->time.known = false;
 }
 
 static void tick_cb(uv_timer_t *handle)
@@ -128,6 +130,20 @@ void loop_session_gone(struct gateway_loop *l)
 int64_t loop_server_ms(const struct gateway_loop *l)
 {
 	return server_clock_now(&l->clock, uv_now(&l->uv));
+}
+
+const struct loop_time *loop_now(struct gateway_loop *l)
+{
+	uint64_t now = uv_now(&l->uv);
+
+	/* The loop may have slept since a timer asked. */
+	if (!l->time.known || l->time.of_ms != now) {
+		l->time = (struct loop_time){ .known = true,
+					      .of_ms = now,
+					      .mono_us = clock_mono_us(),
+					      .wall_ms = clock_wall_ms() };
+	}
+	return &l->time;
 }
 
 int64_t loop_ns(const struct gateway_loop *l)
@@ -335,6 +351,7 @@ static void free_loop(struct gateway_loop *l)
 	mailbox_close(&l->mail);
 	key_set_drop(l->keys);
 	edge_free(l->edge);
+	request_free_spares(l);
 	free(l);
 }
 

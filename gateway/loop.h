@@ -22,6 +22,15 @@
 #include "gateway/session.h"
 #include "gateway/window.h"
 
+/* The clocks, read once a turn: a system call on some machines, and of every
+ * grab three. */
+struct loop_time {
+	bool known;
+	uint64_t of_ms; /* the loop's time when they were read */
+	uint64_t mono_us;
+	int64_t wall_ms;
+};
+
 struct gateway_loop {
 	uv_loop_t uv;
 	uv_thread_t thread;
@@ -44,15 +53,18 @@ struct gateway_loop {
 	struct session *greeting;
 	struct session *serving;
 	struct request *requests; /* open ones, by session and seq */
-	size_t alive;             /* requests that are open, or asked for */
-	size_t ledger_alive;      /* of these, for the ledger */
-	size_t in_flight_max;     /* its share of the total, bounds alive */
+	struct request *spare;    /* freed ones, a few */
+	size_t spare_count;
+	size_t alive;         /* requests that are open, or asked for */
+	size_t ledger_alive;  /* of these, for the ledger */
+	size_t in_flight_max; /* its share of the total, bounds alive */
 	struct wheel wheel;
 	struct batcher batcher;
 	struct edge *edge;
 	struct server_clock clock;
 	struct retry_budget budget;
 	struct window window;
+	struct loop_time time;
 	uint64_t warned_ms; /* last warning about a service */
 	uint32_t chance;    /* spreads what apps wait */
 	bool draining;
@@ -96,6 +108,9 @@ void loop_drain(struct gateway_loop *l);
 
 /** The server's time now. */
 int64_t loop_server_ms(const struct gateway_loop *l);
+
+/** The clocks in this turn of the loop. */
+const struct loop_time *loop_now(struct gateway_loop *l);
 
 /** Its clock, as the limits have it. */
 int64_t loop_ns(const struct gateway_loop *l);

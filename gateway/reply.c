@@ -1,12 +1,13 @@
 #include "gateway/reply.h"
 
-#include "base/clock.h"
 #include "base/err.h"
 #include "gateway/loop.h"
 #include "proto/frame.h"
+#include "proto/grab_frame.h"
 #include "proto/proto_util.h"
 
-static void send_message(struct session *s, const Rain__ServerMessage *m)
+/* Where an answer goes; NULL if s is ending. */
+static struct buf *begin_answer(struct session *s)
 {
 	struct buf *out = stream_out(&s->stream);
 
@@ -16,8 +17,15 @@ static void send_message(struct session *s, const Rain__ServerMessage *m)
 	    stream_hub_queued(s->loop->hub) > s->loop->write_total_max) {
 		gateway_refused(REFUSAL_WRITE_QUEUE_TOTAL);
 		stream_close(&s->stream, ERR_DENIED);
-		return;
+		return NULL;
 	}
+	return out;
+}
+
+static void send_message(struct session *s, const Rain__ServerMessage *m)
+{
+	struct buf *out = begin_answer(s);
+
 	if (out != NULL) {
 		frame_put(out, &m->base);
 		stream_wrote(&s->stream);
@@ -76,14 +84,15 @@ void reply_pong(struct session *s, uint64_t seq)
 
 void reply_grab(struct session *s, uint64_t seq, const Rain__GrabReply *reply)
 {
-	Rain__ServerMessage m =
-		begin(seq, RAIN__SERVER_MESSAGE__BODY_GRAB_REPLY);
-	Rain__GrabReply copy = *reply;
+	struct buf *out;
 
 	check((size_t)reply->status < STATUS_COUNT);
 	metric_add(&gateway_metrics.replies[reply->status], 1);
-	m.grab_reply = &copy;
-	send_message(s, &m);
+	out = begin_answer(s);
+	if (out != NULL) {
+		grab_frame_put(out, seq, reply);
+		stream_wrote(&s->stream);
+	}
 }
 
 static void reply_result(struct session *s, uint64_t seq,
@@ -166,7 +175,7 @@ static void settle(struct request *r)
 
 	if (r->kind == REQUEST_GRAB) {
 		metric_observe(&gateway_metrics.grab_seconds,
-			       clock_mono_us() - r->arrived_us);
+			       loop_now(s->loop)->mono_us - r->arrived_us);
 	}
 	request_detach(r);
 	session_settled(s);

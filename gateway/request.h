@@ -33,7 +33,7 @@ struct request {
 	struct request *prev;
 	struct request *due_next; /* in the wheel, while open */
 	struct request *due_prev;
-	struct request *batch_next; /* waiting to be sent */
+	struct request *batch_next; /* waiting to be sent, or spare */
 	struct gateway_loop *loop;
 	uint64_t asked_ms;    /* loop time of the last call, of an ask */
 	uint64_t due_ms;      /* loop time of the answer at the latest */
@@ -83,6 +83,9 @@ void request_detach(struct request *r);
 
 /** Free a request that is not open. */
 void request_free(struct request *r);
+
+/** At the end of a loop: those that it kept for the next ones. */
+void request_free_spares(struct gateway_loop *l);
 
 /** For whom it is asked; borrows from r. */
 struct bytes request_user(const struct request *r);

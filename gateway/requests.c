@@ -1,6 +1,5 @@
 #include "gateway/requests.h"
 
-#include "base/clock.h"
 #include "gateway/admission.h"
 #include "gateway/ask.h"
 #include "gateway/loop.h"
@@ -39,11 +38,11 @@ static bool check_activity(struct session *s, uint64_t seq, struct bytes id)
 
 static enum admission admission_of(struct session *s, enum request_kind kind)
 {
-	const struct gateway_loop *l = s->loop;
+	struct gateway_loop *l = s->loop;
 	/* The loop's with those whose app is gone or has its answer: the call
 	 * that is under way for them still costs us and the services. */
 	struct admission_view v = {
-		.now_ms = clock_wall_ms(),
+		.now_ms = loop_now(l)->wall_ms,
 		.expires_ms = s->expires_ms,
 		.key_removed = !session_key_holds(s),
 		.in_flight = s->in_flight,

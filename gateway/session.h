@@ -38,6 +38,7 @@ struct session {
 	struct limited *activity; /* the last one that it asked about */
 	struct bucket messages;
 	struct bucket refusals; /* of messages */
+	uint64_t seq_most;      /* of its requests, ever */
 	uint64_t key;           /* that signed its token, 0: none did */
 	uint32_t keys_seen;     /* loop->keys_version when that was there */
 	uint32_t in_flight;     /* length of requests */

@@ -89,33 +89,42 @@ static size_t utf8_char(struct bytes b)
 	return (size_t)r->more + 1;
 }
 
-/* How many of the first bytes, by eight, are ASCII. */
-static size_t ascii_run(struct bytes b)
+/* How many bytes at the front are ASCII. */
+static size_t ascii(struct bytes b)
 {
+	const uint64_t high = 0x8080808080808080U;
+	uint64_t word = 0;
 	size_t n = 0;
-	uint64_t eight;
 
-	for (; b.n - n >= sizeof(eight); n += sizeof(eight)) {
-		memcpy(&eight, b.p + n, sizeof(eight));
-		if ((eight & 0x8080808080808080) != 0) {
+	while (b.n - n >= sizeof(word)) {
+		(void)memcpy(&word, b.p + n, sizeof(word));
+		if ((word & high) != 0) {
 			break;
 		}
+		n += sizeof(word);
+	}
+	while (n < b.n && b.p[n] < 0x80) {
+		n++;
 	}
 	return n;
 }
 
+bool bytes_ascii(struct bytes b)
+{
+	return ascii(b) == b.n;
+}
+
 bool bytes_utf8(struct bytes b)
 {
-	size_t ascii = ascii_run(b);
+	size_t plain = ascii(b);
 
-	b = bytes_make(b.p + ascii, b.n - ascii);
-	while (b.n > 0) {
-		size_t n = utf8_char(b);
+	while (plain < b.n) {
+		size_t n = utf8_char(bytes_make(b.p + plain, b.n - plain));
 
 		if (n == 0) {
 			return false;
 		}
-		b = bytes_make(b.p + n, b.n - n);
+		plain += n;
 	}
 	return true;
 }

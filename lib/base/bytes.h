@@ -50,6 +50,9 @@ enum { U64_DIGITS = 20 };
  * written a million times: elsewhere snprintf() says more. */
 size_t bytes_from_u64(uint64_t n, char out[U64_DIGITS]);
 
+/** No byte above 0x7f. */
+bool bytes_ascii(struct bytes b);
+
 /** Well-formed UTF-8 (RFC 3629), without surrogates and overlong forms. */
 bool bytes_utf8(struct bytes b);
 

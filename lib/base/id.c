@@ -1,16 +1,15 @@
 #include "base/id.h"
 
-/* Every grab brings two, and each process looks at them: by table. */
-static const bool id_char[UINT8_MAX + 1] = {
-	['-'] = true, ['.'] = true, ['0'] = true, ['1'] = true, ['2'] = true,
-	['3'] = true, ['4'] = true, ['5'] = true, ['6'] = true, ['7'] = true,
-	['8'] = true, ['9'] = true, [':'] = true, ['@'] = true, ['A'] = true,
-	['B'] = true, ['C'] = true, ['D'] = true, ['E'] = true, ['F'] = true,
-	['G'] = true, ['H'] = true, ['I'] = true, ['J'] = true, ['K'] = true,
-	['L'] = true, ['M'] = true, ['N'] = true, ['O'] = true, ['P'] = true,
-	['Q'] = true, ['R'] = true, ['S'] = true, ['T'] = true, ['U'] = true,
-	['V'] = true, ['W'] = true, ['X'] = true, ['Y'] = true, ['Z'] = true,
-	['_'] = true, ['a'] = true, ['b'] = true, ['c'] = true, ['d'] = true,
+static const bool id_chars[UINT8_MAX + 1] = {
+	['-'] = true, ['.'] = true, [':'] = true, ['@'] = true, ['_'] = true,
+	['0'] = true, ['1'] = true, ['2'] = true, ['3'] = true, ['4'] = true,
+	['5'] = true, ['6'] = true, ['7'] = true, ['8'] = true, ['9'] = true,
+	['A'] = true, ['B'] = true, ['C'] = true, ['D'] = true, ['E'] = true,
+	['F'] = true, ['G'] = true, ['H'] = true, ['I'] = true, ['J'] = true,
+	['K'] = true, ['L'] = true, ['M'] = true, ['N'] = true, ['O'] = true,
+	['P'] = true, ['Q'] = true, ['R'] = true, ['S'] = true, ['T'] = true,
+	['U'] = true, ['V'] = true, ['W'] = true, ['X'] = true, ['Y'] = true,
+	['Z'] = true, ['a'] = true, ['b'] = true, ['c'] = true, ['d'] = true,
 	['e'] = true, ['f'] = true, ['g'] = true, ['h'] = true, ['i'] = true,
 	['j'] = true, ['k'] = true, ['l'] = true, ['m'] = true, ['n'] = true,
 	['o'] = true, ['p'] = true, ['q'] = true, ['r'] = true, ['s'] = true,
@@ -24,7 +23,7 @@ bool id_valid(struct bytes id)
 		return false;
 	}
 	for (size_t i = 0; i < id.n; i++) {
-		if (!id_char[id.p[i]]) {
+		if (!id_chars[id.p[i]]) {
 			return false;
 		}
 	}

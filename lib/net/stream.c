@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "net/stream_internal.h"
 
+enum { OUT_FIRST = 256 };
+
 /* The one write in flight of a stream; owns the bytes. */
 struct write {
 	uv_write_t req;
@@ -200,7 +202,12 @@ void stream_turn(struct stream *s)
 
 struct buf *stream_out(struct stream *s)
 {
-	return s->closing || s->finishing ? NULL : &s->out;
+	if (s->closing || s->finishing) {
+		return NULL;
+	}
+	/* Mostly enough for what a turn sends: it does not grow in steps. */
+	(void)buf_room(&s->out, buf_len(&s->out) == 0 ? OUT_FIRST : 0);
+	return &s->out;
 }
 
 void stream_wrote(struct stream *s)

@@ -61,6 +61,8 @@ Test(bytes, knows_utf8)
 {
 	static const char *const good[] = { "",
 					    "plain",
+					    "plain text of 2 words.",
+					    "longer t\xc3\xa9xt",
 					    "\xc3\xa9",
 					    "\xe7\xba\xa2\xe5\x8c\x85",
 					    "\xf0\x9f\xa7\xa7",
@@ -80,14 +82,18 @@ Test(bytes, knows_utf8)
 		"\xe7\xba",
 		"\xf0\x9f\xa7",
 		"a\xffz",
+		"eight of\xc3",
+		"eight o\xc3 and more",
 		"\xc3(",
 	};
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
 		cr_assert(bytes_utf8(bytes_str(good[i])), "good %zu", i);
+		cr_assert_eq(bytes_ascii(bytes_str(good[i])), i < 3);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		cr_assert(!bytes_utf8(bytes_str(bad[i])), "bad %zu", i);
+		cr_assert(!bytes_ascii(bytes_str(bad[i])), "bad %zu", i);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <criterion/criterion.h>
 
@@ -97,6 +98,38 @@ Test(tables, the_newest_is_refused_and_those_who_owe_nothing_go)
 	}
 	cr_assert_gt(limits_take(l, LIMIT_USER, BYTES("long"), slow, second),
 		     0);
+	limits_free(l);
+}
+
+Test(tables, as_many_as_come)
+{
+	enum { MANY = 5000 };
+	struct gateway_options large = options;
+	struct limited **pinned = xcalloc(MANY, sizeof(pinned[0]));
+	struct limits *l;
+	char text[32];
+
+	large.connections_max = MANY;
+	l = limits_new(&large);
+	for (unsigned i = 0; i < MANY; i++) {
+		pinned[i] = limits_pin(l, LIMIT_USER,
+				       name_of(text, sizeof text, i), second);
+		cr_assert_eq(limits_count(l, LIMIT_USER), i + 1);
+	}
+	for (unsigned i = 0; i < MANY; i++) {
+		struct bytes name = name_of(text, sizeof text, i);
+
+		cr_assert(limits_names(pinned[i], name));
+		cr_assert_eq(limits_pin(l, LIMIT_USER, name, second),
+			     pinned[i]);
+		limits_unpin(l, LIMIT_USER, pinned[i], second);
+		cr_assert_eq(limits_pins(l, LIMIT_USER, pinned[i]), 1);
+	}
+	for (unsigned i = 0; i < MANY; i++) {
+		limits_unpin(l, LIMIT_USER, pinned[i], second);
+	}
+	cr_assert_eq(limits_count(l, LIMIT_USER), 0);
+	free(pinned);
 	limits_free(l);
 }
 
