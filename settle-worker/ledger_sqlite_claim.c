@@ -163,7 +163,11 @@ static int add_record(struct tx *tx, struct tx_activity *a,
 	if (!*added) {
 		return rv;
 	}
-	tx_transfer_add(&a->credit, account, c->amount_cents);
+	a->credit.last = sql_inserted(tx->q);
+	if (a->credit.count++ == 0) {
+		a->credit.first = a->credit.last;
+	}
+	a->credit.cents += c->amount_cents;
 	a->books.pool_cents -= c->amount_cents;
 	a->books.pool_packets--;
 	a->books.credited_cents += c->amount_cents;
@@ -197,15 +201,9 @@ static int add_conflict(struct tx *tx, struct tx_activity *a,
 static int hold(struct tx *tx, struct tx_activity *a,
 		const struct event_claim *c, const char *why)
 {
-	int64_t held = 0;
-	int64_t balance;
 	int64_t before = a->conflicts;
-	int rv = tx_account(tx, "held", event_id_view(&a->id),
-			    bytes_str(a->currency), &held, &balance);
+	int rv = tx_transfer_start(tx, a, &a->hold, "hold");
 
-	if (rv == 0) {
-		rv = tx_transfer_start(tx, a, &a->hold, "hold");
-	}
 	if (rv == 0) {
 		rv = add_conflict(tx, a, c, why, a->hold.number);
 	}
@@ -215,7 +213,7 @@ static int hold(struct tx *tx, struct tx_activity *a,
 	if (rv != 0) {
 		return rv;
 	}
-	tx_transfer_add(&a->hold, held, c->amount_cents);
+	a->hold.cents += c->amount_cents;
 	a->books.pool_cents -= c->amount_cents;
 	a->books.pool_packets--;
 	a->books.held_cents += c->amount_cents;

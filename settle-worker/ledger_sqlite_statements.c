@@ -90,10 +90,19 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 			  " AND owner = ?2 AND currency = ?3",
 	[S_ACCOUNT_MOVE] = "UPDATE account SET balance = balance + ?2"
 			   " WHERE account = ?1",
+	[S_ACCOUNT_MOVE_ALL] =
+		"UPDATE account SET balance = balance + delta FROM posting"
+		" WHERE transfer = ?1 AND posting.account = account.account",
 	[S_TRANSFER_ADD] = "INSERT INTO transfer (kind, activity, at_ms)"
 			   " VALUES (?1, ?2, ?3) RETURNING transfer",
 	[S_POSTING_ADD] = "INSERT INTO posting (transfer, account, delta)"
 			  " VALUES (?1, ?2, ?3)",
+	/* In the order of the accounts, whose pages are then written once. */
+	[S_POSTING_RECORDS] =
+		"INSERT INTO posting (transfer, account, delta)"
+		" SELECT transfer, account, amount FROM red_packet_record"
+		" WHERE record BETWEEN ?2 AND ?3 AND transfer = ?1"
+		" ORDER BY account",
 
 	[S_RECORD_ADD] =
 		"INSERT INTO red_packet_record (activity, account,"

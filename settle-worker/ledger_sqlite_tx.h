@@ -16,17 +16,14 @@ struct tx_tranche {
 	bool funded;
 };
 
-struct tx_posting {
-	int64_t account;
-	int64_t delta;
-};
-
-/* A transfer that grows while the transaction lasts: pool to many. */
+/* A transfer that grows while the transaction lasts: of the pool, to winners
+ * or to what is held. */
 struct tx_transfer {
-	int64_t number;              /* 0 until it is made */
-	struct tx_posting *postings; /* the receiving sides; owned */
-	size_t count;
-	size_t size;
+	int64_t number; /* 0 until it is made */
+	int64_t cents;
+	int64_t count; /* credit: records, each with this transfer */
+	int64_t first; /* numbers of the first and the last */
+	int64_t last;
 };
 
 struct tx_activity {
@@ -96,11 +93,11 @@ must_check int tx_account(struct tx *tx, const char *kind, struct bytes owner,
 /** Start the transfer unless it is started. */
 must_check int tx_transfer_start(struct tx *tx, struct tx_activity *a,
 				 struct tx_transfer *t, const char *kind);
-/** Another receiver; written by tx_transfer_finish(). */
-void tx_transfer_add(struct tx_transfer *t, int64_t account, int64_t cents);
-/** Write the postings, the pool's as their sum, and the balances. */
-must_check int tx_transfer_finish(struct tx *tx, struct tx_activity *a,
-				  struct tx_transfer *t);
+/** Write the postings of the records, the pool's as their sum, and the
+ * balances. */
+must_check int tx_credit_finish(struct tx *tx, struct tx_activity *a);
+/** Write the two postings of what is held, and the balances. */
+must_check int tx_hold_finish(struct tx *tx, struct tx_activity *a);
 /** Fund every tranche that waits, if the sponsor is known and the books can
  * hold it. */
 must_check int tx_fund(struct tx *tx, struct tx_activity *a);
