@@ -66,6 +66,9 @@ int sql_open(struct sql *q, const char *path, bool read_only)
 	if (!read_only) {
 		flags |= SQLITE_OPEN_CREATE;
 	}
+	/* Nobody asks SQLite how much memory it has, and to know it takes a
+	 * lock at each malloc() and free(). Of no effect after the first. */
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	q->db = NULL;
 	if (sqlite3_open_v2(path, &q->db, flags, NULL) != SQLITE_OK) {
 		rv = failed(q, "open");
