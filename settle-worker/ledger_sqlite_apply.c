@@ -159,6 +159,9 @@ static int apply_claims(struct tx *tx)
 	for (size_t i = 0; rv == 0 && i < n; i++) {
 		rv = tx_claim(tx, jobs[i].activity, jobs[i].claim);
 	}
+	if (rv == 0) {
+		rv = tx_group_flush(tx);
+	}
 	free(jobs);
 	return rv;
 }
