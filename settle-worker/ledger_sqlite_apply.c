@@ -125,6 +125,17 @@ static int by_activity_and_seq(const void *left, const void *right)
 	return (l->index > r->index) - (l->index < r->index);
 }
 
+/* As they mostly are: a partition has the claims of an activity by seq. */
+static bool in_order(const struct job *jobs, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		if (by_activity_and_seq(&jobs[i - 1], &jobs[i]) > 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static int apply_claims(struct tx *tx)
 {
 	const struct ledger_batch *b = tx->batch;
@@ -142,11 +153,14 @@ static int apply_claims(struct tx *tx)
 			n++;
 		}
 	}
-	if (rv == 0) {
+	if (rv == 0 && !in_order(jobs, n)) {
 		qsort(jobs, n, sizeof *jobs, by_activity_and_seq);
 	}
 	for (size_t i = 0; rv == 0 && i < n; i++) {
 		rv = tx_claim(tx, jobs[i].activity, jobs[i].claim);
+	}
+	if (rv == 0) {
+		rv = tx_group_flush(tx);
 	}
 	free(jobs);
 	return rv;

@@ -1,6 +1,4 @@
 /* Accounts, transfers, postings. */
-#include <stdlib.h>
-
 #include "base/err.h"
 #include "ledger_sqlite_tx.h"
 
@@ -73,77 +71,76 @@ int tx_transfer_start(struct tx *tx, struct tx_activity *a,
 	return t->number != 0 ? 0 : start_transfer(tx, a, kind, &t->number);
 }
 
-void tx_transfer_add(struct tx_transfer *t, int64_t account, int64_t cents)
+/* Rows of the database become rows: postings of records, balances of postings.
+ * A row that is missing in between would be found here. */
+static int post_records(struct tx *tx, const struct tx_transfer *t)
 {
-	check(t->number != 0 && cents > 0);
-	if (t->count == t->size) {
-		t->size = t->size == 0 ? 64 : t->size * 2;
-		t->postings =
-			xrealloc(t->postings, t->size * sizeof *t->postings);
+	struct sql *q = tx->q;
+	int rv = sql_run(q, S_POSTING_RECORDS, "iii", t->number, t->first,
+			 t->last);
+
+	if (rv == 0 && sql_changes(q) != t->count) {
+		rv = sql_damaged(q, "a record is gone");
 	}
-	t->postings[t->count++] = (struct tx_posting){ account, cents };
-}
-
-static int by_account(const void *left, const void *right)
-{
-	const struct tx_posting *l = left;
-	const struct tx_posting *r = right;
-
-	return (l->account > r->account) - (l->account < r->account);
-}
-
-/* Equal accounts become one posting: held gets many, and the key is one row
- * per transfer and account. */
-static size_t merge(struct tx_posting *p, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (kept > 0 && p[kept - 1].account == p[i].account) {
-			p[kept - 1].delta += p[i].delta;
-		} else {
-			p[kept++] = p[i];
-		}
+	if (rv == 0) {
+		rv = sql_run(q, S_ACCOUNT_MOVE_ALL, "i", t->number);
 	}
-	return kept;
+	if (rv == 0 && sql_changes(q) != t->count) {
+		rv = sql_damaged(q, "an account is gone");
+	}
+	return rv;
 }
 
-int tx_transfer_finish(struct tx *tx, struct tx_activity *a,
-		       struct tx_transfer *t)
+static int an_account(struct tx *tx, const struct tx_activity *a,
+		      const char *kind, int64_t *number)
 {
-	int64_t pool = 0;
 	int64_t balance;
-	int64_t sum = 0;
+
+	return tx_account(tx, kind, event_id_view(&a->id),
+			  bytes_str(a->currency), number, &balance);
+}
+
+int tx_credit_finish(struct tx *tx, struct tx_activity *a)
+{
+	const struct tx_transfer *t = &a->credit;
+	int64_t pool = 0;
 	int rv;
 
 	if (t->number == 0) {
 		return 0;
 	}
-	rv = tx_account(tx, "pool", event_id_view(&a->id),
-			bytes_str(a->currency), &pool, &balance);
-	/* In the order of the accounts, whose pages are then written once. */
-	qsort(t->postings, t->count, sizeof *t->postings, by_account);
-	t->count = merge(t->postings, t->count);
-	for (size_t i = 0; rv == 0 && i < t->count; i++) {
-		sum += t->postings[i].delta;
-		rv = post(tx, t->number, t->postings[i].account,
-			  t->postings[i].delta);
+	rv = an_account(tx, a, "pool", &pool);
+	if (rv == 0) {
+		rv = post_records(tx, t);
 	}
-	return rv == 0 ? post(tx, t->number, pool, -sum) : rv;
+	return rv == 0 ? post(tx, t->number, pool, -t->cents) : rv;
+}
+
+int tx_hold_finish(struct tx *tx, struct tx_activity *a)
+{
+	const struct tx_transfer *t = &a->hold;
+	int64_t pool = 0;
+	int64_t held = 0;
+	int rv;
+
+	if (t->number == 0) {
+		return 0;
+	}
+	rv = an_account(tx, a, "pool", &pool);
+	if (rv == 0) {
+		rv = an_account(tx, a, "held", &held);
+	}
+	return rv == 0 ? move(tx, t->number, pool, held, t->cents) : rv;
 }
 
 /* The two accounts that funds move between, and what the sponsor has. */
 static int ends(struct tx *tx, struct tx_activity *a, int64_t *sponsor,
 		int64_t *pool, int64_t *balance)
 {
-	struct bytes currency = bytes_str(a->currency);
-	int64_t pooled;
-	int rv = tx_account(tx, "sponsor", bytes_str(a->uid), currency, sponsor,
-			    balance);
+	int rv = tx_account(tx, "sponsor", bytes_str(a->uid),
+			    bytes_str(a->currency), sponsor, balance);
 
-	return rv == 0 ? tx_account(tx, "pool", event_id_view(&a->id), currency,
-				    pool, &pooled)
-		       : rv;
+	return rv == 0 ? an_account(tx, a, "pool", pool) : rv;
 }
 
 static int fund_one(struct tx *tx, struct tx_activity *a, struct tx_tranche *t)

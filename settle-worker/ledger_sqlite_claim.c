@@ -115,10 +115,8 @@ static int look_up(struct tx *tx, const struct tx_activity *a,
 	return 0;
 }
 
-/* A claim that is settled does not wait any more; others for its packet that
- * wait contradict it now. */
-static int unpark_one(struct tx *tx, struct tx_activity *a,
-		      const struct event_claim *c)
+int tx_unpark_one(struct tx *tx, struct tx_activity *a,
+		  const struct event_claim *c)
 {
 	struct bytes packet = event_id_view(&c->red_packet_id);
 	int rv;
@@ -151,29 +149,6 @@ static int user_account(struct tx *tx, const struct tx_activity *a,
 	return rv;
 }
 
-/* *added false: the record contradicts one that is there. */
-static int add_record(struct tx *tx, struct tx_activity *a,
-		      const struct event_claim *c, int64_t account, bool *added)
-{
-	int rv = sql_run(tx->q, S_RECORD_ADD, "iisiiiiii", a->number, account,
-			 event_id_view(&c->red_packet_id), c->amount_cents,
-			 c->seq, c->tranche, c->at_ms, tx->batch->now_ms,
-			 a->credit.number);
-	*added = rv == 0 && sql_changes(tx->q) == 1;
-	if (!*added) {
-		return rv;
-	}
-	tx_transfer_add(&a->credit, account, c->amount_cents);
-	a->books.pool_cents -= c->amount_cents;
-	a->books.pool_packets--;
-	a->books.credited_cents += c->amount_cents;
-	a->books.credited_packets++;
-	tx->result->credits++;
-	tx->result->credited_cents =
-		tx_sum(tx->result->credited_cents, c->amount_cents);
-	return unpark_one(tx, a, c);
-}
-
 static int add_conflict(struct tx *tx, struct tx_activity *a,
 			const struct event_claim *c, const char *why,
 			int64_t transfer)
@@ -191,21 +166,15 @@ static int add_conflict(struct tx *tx, struct tx_activity *a,
 	} else if (rv == 0) {
 		tx->result->replays++;
 	}
-	return rv < 0 ? rv : unpark_one(tx, a, c);
+	return rv < 0 ? rv : tx_unpark_one(tx, a, c);
 }
 
 static int hold(struct tx *tx, struct tx_activity *a,
 		const struct event_claim *c, const char *why)
 {
-	int64_t held = 0;
-	int64_t balance;
 	int64_t before = a->conflicts;
-	int rv = tx_account(tx, "held", event_id_view(&a->id),
-			    bytes_str(a->currency), &held, &balance);
+	int rv = tx_transfer_start(tx, a, &a->hold, "hold");
 
-	if (rv == 0) {
-		rv = tx_transfer_start(tx, a, &a->hold, "hold");
-	}
 	if (rv == 0) {
 		rv = add_conflict(tx, a, c, why, a->hold.number);
 	}
@@ -215,7 +184,7 @@ static int hold(struct tx *tx, struct tx_activity *a,
 	if (rv != 0) {
 		return rv;
 	}
-	tx_transfer_add(&a->hold, held, c->amount_cents);
+	a->hold.cents += c->amount_cents;
 	a->books.pool_cents -= c->amount_cents;
 	a->books.pool_packets--;
 	a->books.held_cents += c->amount_cents;
@@ -291,27 +260,12 @@ static int credit(struct tx *tx, struct tx_activity *a,
 		rv = tx_transfer_start(tx, a, &a->credit, "credit");
 	}
 	if (rv == 0) {
-		rv = add_record(tx, a, c, account, &added);
+		rv = tx_record(tx, a, c, account, &added);
 	}
 	if (rv == 0 && !added) {
 		rv = sql_damaged(tx->q, "a record was not found");
 	}
 	return rv;
-}
-
-/* Nothing known speaks against it: let the insert decide. *added false: it is
- * to be looked at closely. */
-static int try_credit(struct tx *tx, struct tx_activity *a,
-		      const struct event_claim *c, bool *added)
-{
-	int64_t account = 0;
-	bool room = false;
-	int rv = user_account(tx, a, c, &account, &room);
-
-	if (rv != 0 || !room) {
-		return rv;
-	}
-	return add_record(tx, a, c, account, added);
 }
 
 static struct settle_claim facts(const struct tx_activity *a,
@@ -327,27 +281,14 @@ static struct settle_claim facts(const struct tx_activity *a,
 	};
 }
 
-int tx_claim(struct tx *tx, struct tx_activity *a, const struct event_claim *c)
+int tx_claim_closely(struct tx *tx, struct tx_activity *a,
+		     const struct event_claim *c)
 {
 	struct settle_claim f = facts(a, c);
-	struct settle_verdict v = settle_claim(&f);
-	bool added = false;
+	struct settle_verdict v;
 	bool noted;
-	int rv;
+	int rv = look_up(tx, a, c, &f.found, &noted);
 
-	if (c->seq > a->books.max_seq) {
-		a->books.max_seq = c->seq;
-	}
-	/* The first of a transaction is looked up, so that a batch of mere
-	 * replays makes no empty transfer. */
-	if (v.action == SETTLE_CREDIT && a->conflicts == 0 &&
-	    a->credit.number != 0) {
-		rv = try_credit(tx, a, c, &added);
-		if (rv != 0 || added) {
-			return rv;
-		}
-	}
-	rv = look_up(tx, a, c, &f.found, &noted);
 	if (rv != 0) {
 		return rv;
 	}
@@ -371,4 +312,55 @@ int tx_claim(struct tx *tx, struct tx_activity *a, const struct event_claim *c)
 	}
 	tx->result->replays++;
 	return 0;
+}
+
+/* Nothing that is known of the activity speaks against it: whether a record
+ * does the insert decides. The first of a transaction is looked up, so that a
+ * batch of mere replays makes no empty transfer. */
+static bool plain(const struct tx_activity *a, const struct event_claim *c)
+{
+	struct settle_claim f = facts(a, c);
+
+	return a->credit.number != 0 && a->conflicts == 0 &&
+	       settle_claim(&f).action == SETTLE_CREDIT;
+}
+
+/* *added: it is settled, or will be with the group. Who waits is not in a group,
+ * for with his record there may be more to do. */
+static int try_credit(struct tx *tx, struct tx_activity *a,
+		      const struct event_claim *c, bool *added)
+{
+	int64_t account = 0;
+	bool room = false;
+	int rv = user_account(tx, a, c, &account, &room);
+
+	if (rv != 0 || !room) {
+		return rv;
+	}
+	if (a->books.parked > 0) {
+		check(tx->group.n == 0); /* none waited when it was filled */
+		return tx_record(tx, a, c, account, added);
+	}
+	*added = true;
+	return tx_group_put(tx, a, c, account);
+}
+
+int tx_claim(struct tx *tx, struct tx_activity *a, const struct event_claim *c)
+{
+	bool added = false;
+	int rv = 0;
+
+	if (c->seq > a->books.max_seq) {
+		a->books.max_seq = c->seq;
+	}
+	if (tx->group.n > 0 && tx->group.activity != a) {
+		rv = tx_group_flush(tx);
+	}
+	if (rv == 0 && plain(a, c)) {
+		rv = try_credit(tx, a, c, &added);
+	}
+	if (rv == 0 && !added) {
+		rv = tx_group_flush(tx);
+	}
+	return rv == 0 && !added ? tx_claim_closely(tx, a, c) : rv;
 }

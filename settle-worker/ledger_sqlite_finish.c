@@ -185,10 +185,10 @@ static int save(struct tx *tx, const struct tx_activity *a)
 
 int tx_activity_finish(struct tx *tx, struct tx_activity *a)
 {
-	int rv = tx_transfer_finish(tx, a, &a->credit);
+	int rv = tx_credit_finish(tx, a);
 
 	if (rv == 0) {
-		rv = tx_transfer_finish(tx, a, &a->hold);
+		rv = tx_hold_finish(tx, a);
 	}
 	if (rv == 0 && a->changed) {
 		rv = derive(tx, a);
@@ -218,8 +218,6 @@ void tx_activities_free(struct tx *tx)
 	{
 		HASH_DEL(tx->activities, a);
 		free(a->tranches);
-		free(a->credit.postings);
-		free(a->hold.postings);
 		free(a);
 	}
 }

@@ -51,6 +51,9 @@ int tx_unpark(struct tx *tx, struct tx_activity *a)
 		for (size_t i = 0; rv == 0 && i < n; i++) {
 			rv = tx_claim(tx, a, &page[i]);
 		}
+		if (rv == 0) {
+			rv = tx_group_flush(tx);
+		}
 		if (n > 0) {
 			seq = page[n - 1].seq;
 		}

@@ -75,12 +75,13 @@ static const char activity_change[] =
 	" detail TEXT NOT NULL,"
 	" PRIMARY KEY (activity, revision)) STRICT, WITHOUT ROWID";
 
-/* owner is a uid for sponsor and user, an activity id for pool and held. */
+/* owner is a uid for sponsor and user, an activity id for pool and held. Not
+ * kind IN (...): SQLite would make a table of the list for each new row. */
 static const char account[] =
 	"CREATE TABLE account ("
 	" account INTEGER PRIMARY KEY,"
-	" kind TEXT NOT NULL CHECK (kind IN"
-	"  ('sponsor', 'pool', 'user', 'held')),"
+	" kind TEXT NOT NULL CHECK (kind = 'user' OR kind = 'pool'"
+	"  OR kind = 'held' OR kind = 'sponsor'),"
 	" owner TEXT NOT NULL,"
 	" currency TEXT NOT NULL CHECK (length(currency) = 3),"
 	" balance INTEGER NOT NULL DEFAULT 0"

@@ -6,6 +6,10 @@
 
 #define CLAIM_COLUMNS "red_packet_id, uid, amount, seq, tranche, at_ms"
 
+#define RECORD    ", (?1, ?2, ?3, ?, ?, ?, ?, ?, ?)"
+#define RECORDS3  RECORD RECORD RECORD
+#define RECORDS12 RECORDS3 RECORDS3 RECORDS3 RECORDS3
+
 const char *const ledger_sqlite_statements[S_COUNT] = {
 	/* A transaction that begins as a reader fails when it then writes. */
 	[S_BEGIN] = "BEGIN IMMEDIATE",
@@ -90,16 +94,32 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 			  " AND owner = ?2 AND currency = ?3",
 	[S_ACCOUNT_MOVE] = "UPDATE account SET balance = balance + ?2"
 			   " WHERE account = ?1",
+	[S_ACCOUNT_MOVE_ALL] =
+		"UPDATE account SET balance = balance + delta FROM posting"
+		" WHERE transfer = ?1 AND posting.account = account.account",
 	[S_TRANSFER_ADD] = "INSERT INTO transfer (kind, activity, at_ms)"
 			   " VALUES (?1, ?2, ?3) RETURNING transfer",
 	[S_POSTING_ADD] = "INSERT INTO posting (transfer, account, delta)"
 			  " VALUES (?1, ?2, ?3)",
+	/* In the order of the accounts, whose pages are then written once. */
+	[S_POSTING_RECORDS] =
+		"INSERT INTO posting (transfer, account, delta)"
+		" SELECT transfer, account, amount FROM red_packet_record"
+		" WHERE record BETWEEN ?2 AND ?3 AND transfer = ?1"
+		" ORDER BY account",
 
 	[S_RECORD_ADD] =
 		"INSERT INTO red_packet_record (activity, account,"
 		" red_packet_id, amount, seq, tranche, at_ms, credited_ms,"
 		" transfer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
 		" ON CONFLICT DO NOTHING",
+	/* TX_GROUP of them, or none. The first names the values that all have
+	 * in common: ?1 to ?3. */
+	[S_RECORD_ADD_ALL] =
+		"INSERT INTO red_packet_record (credited_ms, transfer, activity,"
+		" account, red_packet_id, amount, seq, tranche, at_ms)"
+		" VALUES (?1, ?2, ?3, ?, ?, ?, ?, ?, ?)" RECORDS3 RECORDS12
+			RECORDS12 RECORDS3 RECORD,
 	[S_RECORD_BY_PACKET] =
 		"SELECT a.owner, r.amount, r.seq FROM red_packet_record r"
 		" JOIN account a USING (account)"

@@ -16,17 +16,14 @@ struct tx_tranche {
 	bool funded;
 };
 
-struct tx_posting {
-	int64_t account;
-	int64_t delta;
-};
-
-/* A transfer that grows while the transaction lasts: pool to many. */
+/* A transfer that grows while the transaction lasts: of the pool, to winners
+ * or to what is held. */
 struct tx_transfer {
-	int64_t number;              /* 0 until it is made */
-	struct tx_posting *postings; /* the receiving sides; owned */
-	size_t count;
-	size_t size;
+	int64_t number; /* 0 until it is made */
+	int64_t cents;
+	int64_t count; /* credit: records, each with this transfer */
+	int64_t first; /* numbers of the first and the last */
+	int64_t last;
 };
 
 struct tx_activity {
@@ -51,12 +48,26 @@ struct tx_activity {
 	UT_hash_handle hh; /* by id */
 };
 
+enum { TX_GROUP = 32 }; /* records that one statement adds */
+
+/* Claims of one activity that nothing known speaks against: their accounts are
+ * there, the books have them, the records follow. */
+struct tx_group {
+	struct tx_activity *activity;
+	size_t n;
+	struct {
+		const struct event_claim *claim; /* borrowed until the flush */
+		int64_t account;
+	} rows[TX_GROUP];
+};
+
 struct tx {
 	struct ledger_sqlite *l;
 	struct sql *q;
 	const struct ledger_batch *batch;
 	struct ledger_result *result;
 	struct tx_activity *activities; /* hash; owned */
+	struct tx_group group;
 };
 
 /* All functions that return an int give 0, or ERR_STORE: then the transaction
@@ -96,11 +107,11 @@ must_check int tx_account(struct tx *tx, const char *kind, struct bytes owner,
 /** Start the transfer unless it is started. */
 must_check int tx_transfer_start(struct tx *tx, struct tx_activity *a,
 				 struct tx_transfer *t, const char *kind);
-/** Another receiver; written by tx_transfer_finish(). */
-void tx_transfer_add(struct tx_transfer *t, int64_t account, int64_t cents);
-/** Write the postings, the pool's as their sum, and the balances. */
-must_check int tx_transfer_finish(struct tx *tx, struct tx_activity *a,
-				  struct tx_transfer *t);
+/** Write the postings of the records, the pool's as their sum, and the
+ * balances. */
+must_check int tx_credit_finish(struct tx *tx, struct tx_activity *a);
+/** Write the two postings of what is held, and the balances. */
+must_check int tx_hold_finish(struct tx *tx, struct tx_activity *a);
 /** Fund every tranche that waits, if the sponsor is known and the books can
  * hold it. */
 must_check int tx_fund(struct tx *tx, struct tx_activity *a);
@@ -109,9 +120,31 @@ must_check int tx_refund(struct tx *tx, struct tx_activity *a);
 
 /* ---- ledger_sqlite_claim.c ---- */
 
-/** Settle a claim. */
+/** Settle a claim. It may wait in the group: tx_group_flush() must follow
+ * while c is there. */
 must_check int tx_claim(struct tx *tx, struct tx_activity *a,
 			const struct event_claim *c);
+/** Settle a claim by all that is known, with an empty group. */
+must_check int tx_claim_closely(struct tx *tx, struct tx_activity *a,
+				const struct event_claim *c);
+/** Once its record is there, a claim does not wait any more; others for its
+ * packet that wait contradict it now. */
+must_check int tx_unpark_one(struct tx *tx, struct tx_activity *a,
+			     const struct event_claim *c);
+
+/* ---- ledger_sqlite_group.c ---- */
+
+/** Add a record, in the transfer that is started. *added false: it contradicts
+ * one that is there. */
+must_check int tx_record(struct tx *tx, struct tx_activity *a,
+			 const struct event_claim *c, int64_t account,
+			 bool *added);
+/** Into the group, which is flushed when it is full. */
+must_check int tx_group_put(struct tx *tx, struct tx_activity *a,
+			    const struct event_claim *c, int64_t account);
+/** Add the records of the group; what contradicts others is looked at
+ * closely. */
+must_check int tx_group_flush(struct tx *tx);
 
 /* ---- ledger_sqlite_parked.c ---- */
 

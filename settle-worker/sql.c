@@ -8,11 +8,12 @@
 
 enum { BUSY_TIMEOUT_MS = 1000 };
 
+/* Of a long statement the beginning, so that there is room for the reason. */
 static int failed(struct sql *q, const char *what)
 {
 	q->code =
 		q->db != NULL ? sqlite3_extended_errcode(q->db) : SQLITE_NOMEM;
-	(void)snprintf(q->why, q->why_size, "%s: %s", what,
+	(void)snprintf(q->why, q->why_size, "%.100s: %s", what,
 		       q->db != NULL ? sqlite3_errmsg(q->db) : "no memory");
 	return ERR_STORE;
 }
@@ -33,6 +34,11 @@ bool sql_refused(const struct sql *q)
 
 	return primary == SQLITE_CONSTRAINT || primary == SQLITE_MISMATCH ||
 	       primary == SQLITE_TOOBIG;
+}
+
+bool sql_not_unique(const struct sql *q)
+{
+	return q->code == SQLITE_CONSTRAINT_UNIQUE;
 }
 
 int sql_exec(struct sql *q, const char *text)
@@ -66,6 +72,9 @@ int sql_open(struct sql *q, const char *path, bool read_only)
 	if (!read_only) {
 		flags |= SQLITE_OPEN_CREATE;
 	}
+	/* Nobody asks SQLite how much memory it has, and to know it takes a
+	 * lock at each malloc() and free(). Of no effect after the first. */
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 	q->db = NULL;
 	if (sqlite3_open_v2(path, &q->db, flags, NULL) != SQLITE_OK) {
 		rv = failed(q, "open");
@@ -119,7 +128,7 @@ static int bind_one(sqlite3_stmt *st, int at, char type, va_list *args)
 	return sqlite3_bind_blob(st, at, b.p, (int)b.n, SQLITE_STATIC);
 }
 
-static int start(struct sql *q, int s, const char *types, va_list *args)
+int sql_prepared(struct sql *q, int s)
 {
 	check(s >= 0 && s < q->count);
 	if (q->stmts[s] == NULL &&
@@ -127,6 +136,31 @@ static int start(struct sql *q, int s, const char *types, va_list *args)
 			       SQLITE_PREPARE_PERSISTENT, &q->stmts[s],
 			       NULL) != SQLITE_OK) {
 		return failed(q, q->texts[s]);
+	}
+	return 0;
+}
+
+void sql_put_int(struct sql *q, int s, int at, int64_t value)
+{
+	int rv = sqlite3_bind_int64(q->stmts[s], at, value);
+
+	check(rv == SQLITE_OK); /* the statement is ours, and so is `at` */
+}
+
+void sql_put_text(struct sql *q, int s, int at, struct bytes value)
+{
+	int rv = sqlite3_bind_text(q->stmts[s], at, (const char *)value.p,
+				   (int)value.n, SQLITE_STATIC);
+
+	check(rv == SQLITE_OK);
+}
+
+static int start(struct sql *q, int s, const char *types, va_list *args)
+{
+	int rv = sql_prepared(q, s);
+
+	if (rv != 0) {
+		return rv;
 	}
 	for (int i = 0; types[i] != '\0'; i++) {
 		if (bind_one(q->stmts[s], i + 1, types[i], args) != SQLITE_OK) {

@@ -48,6 +48,15 @@ void sql_done(struct sql *q, int s);
 /** A statement whose rows, if any, do not matter: 0 or ERR_STORE. */
 must_check int sql_run(struct sql *q, int s, const char *types, ...);
 
+/** Values of a statement with too many for sql_run(), one by one from 1; then
+ * sql_next() and sql_done(). sql_prepared() first: 0 or ERR_STORE. */
+must_check int sql_prepared(struct sql *q, int s);
+void sql_put_int(struct sql *q, int s, int at, int64_t value);
+void sql_put_text(struct sql *q, int s, int at, struct bytes value);
+
+/** Whether the last error is a row that is there already. */
+bool sql_not_unique(const struct sql *q);
+
 /** Columns of the row, from 0; text is valid until the next step. */
 int64_t sql_int(const struct sql *q, int s, int column);
 struct bytes sql_text(const struct sql *q, int s, int column);

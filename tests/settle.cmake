@@ -4,7 +4,7 @@ foreach(name decisions event gaps)
   c_test(settle_${name} unit SOURCES unit/test_settle_${name}.c
     LIBS settle_core)
 endforeach()
-foreach(name audit cases durable kept property read refused)
+foreach(name audit cases durable group kept property read refused)
   c_test(ledger_${name} integration
     SOURCES integration/test_ledger_${name}.c lib/ledger_fixture.c
     LIBS settle_core)

@@ -56,6 +56,18 @@ Test(kept, what_was_written_is_never_changed)
 	}
 }
 
+/* Which kinds of account there are, and which may owe. */
+Test(kept, an_account_is_of_a_known_kind)
+{
+	cr_assert_eq(run("INSERT INTO account (kind, owner, currency)"
+			 " VALUES ('users', 'x', 'CNY')"),
+		     SQLITE_CONSTRAINT_CHECK);
+	cr_assert_eq(run("UPDATE account SET kind = ''"),
+		     SQLITE_CONSTRAINT_CHECK);
+	cr_assert_eq(run("UPDATE account SET balance = -1 WHERE kind = 'user'"),
+		     SQLITE_CONSTRAINT_CHECK);
+}
+
 Test(kept, a_person_may_still_decide)
 {
 	cr_assert_eq(run("UPDATE conflict SET decision = 'kept'"), SQLITE_OK);
