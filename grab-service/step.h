@@ -9,17 +9,18 @@
 #include "client/redis.h"
 
 /* X(NAME): the codes of lua/README.md. */
-#define STEP_CODE_MAP(X)                                                \
-	X(OK)                                                           \
-	X(ALREADY)                                                      \
-	X(NO_META)                                                      \
-	X(SCHEMA)                                                       \
-	X(TYPE)                                                         \
-	X(ACL)                                                          \
-	X(INCARNATION)                                                  \
-	X(COUNTS)                                                       \
-	X(STATE) X(REVISION) X(DIFFERENT) X(UNLINKED) X(LEASE) X(ORDER) \
-		X(WITNESS) X(LOST) X(DRAWS)
+#define STEP_CODE_MAP(X)                                                  \
+	X(OK)                                                             \
+	X(ALREADY)                                                        \
+	X(NO_META)                                                        \
+	X(SCHEMA)                                                         \
+	X(TYPE)                                                           \
+	X(ACL)                                                            \
+	X(INCARNATION)                                                    \
+	X(COUNTS)                                                         \
+	X(STATE)                                                          \
+	X(REVISION) X(DIFFERENT) X(UNLINKED) X(LEASE) X(ORDER) X(WITNESS) \
+		X(LOST) X(DRAWS)
 
 enum step_code {
 	STEP_UNREADABLE, /* not a reply of lua/README.md, or none came */
