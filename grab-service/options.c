@@ -48,7 +48,8 @@ const struct config_key grab_option_keys[] = {
 	       "questions to the ledger in flight"),
 
 	SPAN("relay.poll", poll_ms, "20ms", 1, 1000,
-	     "between reads of a live activity"),
+	     "between reads of a live activity, up to five times as long "
+	     "while they find nothing"),
 	SPAN("relay.idle", idle_ms, "500ms", 10, 60000,
 	     "between reads of an idle activity"),
 	SPAN("relay.scan", scan_ms, "200ms", 10, 60000,

@@ -9,7 +9,7 @@
 #include "client/redis.h"
 
 /* X(NAME): the codes of lua/README.md. */
-/* clang-format off: it shifts such a list again each time it is run. */
+/* clang-format off */
 #define STEP_CODE_MAP(X) \
 	X(OK) X(ALREADY) X(NO_META) X(SCHEMA) X(TYPE) X(ACL) \
 	X(INCARNATION) X(COUNTS) X(STATE) X(REVISION) X(DIFFERENT) X(UNLINKED) \

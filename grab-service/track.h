@@ -85,6 +85,7 @@ struct track {
 	uint64_t read_count;    /* reads so far */
 	uint64_t stop_reads;    /* read_count when the stop began */
 	uint64_t read_after;    /* claims.sent when it was last asked */
+	uint64_t quiet;         /* reads in a row that found nothing, a few */
 	uint64_t advance_ms;    /* loop time: the cursors wait for it */
 	uint64_t pause_ms;      /* loop time: nothing is sent before */
 	uint64_t claims_cursor;

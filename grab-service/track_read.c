@@ -24,6 +24,7 @@ enum {
 enum {
 	SETTLED_IDLE = 10,    /* idle times between reads of a settled one */
 	LEASE_MAX_MS = 60000, /* none is longer */
+	QUIET_MAX = 4,        /* reads that found nothing and count */
 };
 
 static uint64_t now_ms(const struct track *t)
@@ -68,7 +69,10 @@ static uint64_t next_read(const struct track *t, bool more)
 		}
 		return now_ms(t) + idle;
 	}
-	return now_ms(t) + (live ? (uint64_t)o->poll_ms : idle);
+	/* What is won here need not be read: the longer nobody else has won
+	 * anything, the less often it is looked for. */
+	return now_ms(t) +
+	       (live ? (uint64_t)o->poll_ms * (1 + t->quiet) : idle);
 }
 
 /* As relay.lua sees it. */
@@ -152,6 +156,12 @@ static void handle_read(struct track *t, const struct step_reply *reply,
 		halt_counts(t->relay->env, a);
 	}
 	claims = list_at(reply, READ_CLAIMS);
+	if (claims->elements + list_at(reply, READ_EVENTS)->elements > 0 ||
+	    !t->ours) {
+		t->quiet = 0;
+	} else if (t->quiet < QUIET_MAX) {
+		t->quiet++;
+	}
 	t->blocked = 0;
 	if (t->ours && t->epoch == epoch) {
 		publish_events(t, list_at(reply, READ_EVENTS));

@@ -15,7 +15,9 @@ struct auditor {
 	uv_timer_t timer;
 	struct read_job job;
 	bool busy;
-	bool failing; /* the last step could not read */
+	uint64_t took_ms;    /* the last step */
+	uint64_t rest_until; /* uv_now(): none before */
+	bool failing;        /* the last step could not read */
 	struct audit round;
 	struct audit last; /* the round before it that was done */
 	struct audit news; /* what is to be told */

@@ -33,6 +33,9 @@ const struct kafka_setting kafka_consumer_defaults[] = {
 	{ "queued.min.messages", "50000", false },
 	{ "queued.max.messages.kbytes", "32768", false },
 	{ "fetch.queue.backoff.ms", "100", true },
+	/* Not an answer of the broker for each few messages. */
+	{ "fetch.min.bytes", "65536", false },
+	{ "fetch.wait.max.ms", "50", false },
 	{ "socket.nagle.disable", "true", false },
 	{ "socket.keepalive.enable", "true", false },
 	{ "reconnect.backoff.ms", "100", false },
