@@ -8,6 +8,9 @@
 #   kafka.sh stop DIR                         stop it, gently if it lets us
 #   kafka.sh kill DIR                         stop it at once (kill -9)
 #
+# KAFKA_JVM are options for Java. Those it has otherwise let it start quickly and
+# never become fast, which is right for tests.
+#
 # Needs a Java of version 17 or later, and Maven for the first fetch. Starting
 # again in the same DIR keeps the data, also on other ports. Two brokers need
 # two DIRs and four ports; nothing else is shared but the jars.
@@ -169,9 +172,10 @@ run_java() {
 		alone=setsid
 		shift
 	fi
-	# shellcheck disable=SC2086 # nothing, or a word
-	exec $alone "$java" -Xms64m -Xmx512m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 \
-		-Xshare:auto -Djava.awt.headless=true \
+	# shellcheck disable=SC2086 # nothing, or words
+	exec $alone "$java" -Xms64m -Xmx512m -XX:+UseSerialGC \
+		${KAFKA_JVM--XX:TieredStopAtLevel=1} -Xshare:auto \
+		-Djava.awt.headless=true \
 		-Dlog4j2.configurationFile="$here/log4j2.xml" \
 		-cp "$jars/*" "$@"
 }
