@@ -289,7 +289,7 @@ Test(grab_path, unknown_outcome_is_asked_again)
 
 Test(grab_path, redis_that_is_gone_is_busy_at_once)
 {
-	enum { USERS = 1000 };
+	enum { USERS = 2000 }; /* more than two calls and a queue take */
 	struct rig_got *got = calloc(USERS, sizeof *got);
 	int at_once = 0;
 
