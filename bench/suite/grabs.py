@@ -89,6 +89,11 @@ class Grabs:
         self.credited.append(side.value)
         return side
 
+    def warm_up(self):
+        """As much as a broker needs to compile what it does often."""
+        name, report, _ = self.front(3 * self.settling, "--in-flight", 4)
+        self.finish(name, report)
+
     def highest(self):
         """The rate that holds: that at which all is credited in time."""
         if not self.strict:

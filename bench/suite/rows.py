@@ -39,15 +39,9 @@ def rows(g, p, sizes):
             lambda: g.cpu_of("redis", g.relayed()), p.raw_cpu, "low"),
         Row("gateway CPU a grab ÷ bare libuv echo CPU a message", 1.5, "µs",
             lambda: g.cpu_of("gateway", g.relayed()), p.echo_cpu, "low"),
-        Row("credits of a backlog ÷ one transaction a message", 20,
-            "credits/s", lambda: g.credits(sizes["backlog"]),
-            lambda: g.credits(sizes["singles"], 1)),
         Row("preload ÷ redis-cli --pipe", 0.8, "packets/s",
             lambda: g.preload(sizes["preload"]),
             lambda: p.pipe(sizes["preload"])),
-        Row(f"cost a grab, {sizes['large']:,} packets ÷ {sizes['small']:,}",
-            1.1, "µs", lambda: g.cost(sizes["large"]),
-            lambda: g.cost(sizes["small"]), "low"),
         Row("p99 at 70 % of the highest rate ÷ bare echo's", 5, "ms",
             lambda: g.p99(0.7 * g.highest()),
             lambda: p.echo_p99(0.7 * g.highest()), "low"),
@@ -59,4 +53,10 @@ def rows(g, p, sizes):
         for conns in sizes["idle"]
     ] + [
         Row(f"memory of an idle connection, {most:,} held ÷ {least:,}", 1.1,
-            "bytes", lambda: g.idle(most), lambda: g.idle(least), "low")]
+            "bytes", lambda: g.idle(most), lambda: g.idle(least), "low"),
+        Row("credits of a backlog ÷ one transaction a message", 20,
+            "credits/s", lambda: g.credits(sizes["backlog"]),
+            lambda: g.credits(sizes["singles"], 1)),
+        Row(f"cost a grab, {sizes['large']:,} packets ÷ {sizes['small']:,}",
+            1.1, "µs", lambda: g.cost(sizes["large"]),
+            lambda: g.cost(sizes["small"]), "low")]
