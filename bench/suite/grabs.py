@@ -245,7 +245,7 @@ class Grabs:
     def idle(self, conns):
         """Bytes of a gateway for each connection that is held: a new gateway,
         for what was in use once stays with a process."""
-        with self.stack.gateway_beside() as (gateway, address):
+        with self.stack.gateway_beside(conns) as (gateway, address):
             time.sleep(1)
             before = resident(gateway)
             held = []

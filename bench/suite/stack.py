@@ -107,8 +107,8 @@ class Stack:
             os.kill(pid, signal.SIGCONT)
 
     @contextmanager
-    def gateway_beside(self):
-        """Another gateway of the same configuration: (pid, address)."""
+    def gateway_beside(self, conns):
+        """Another gateway, for so many connections: (pid, address)."""
         address, http = (f"127.0.0.1:{port}"
                          for port in self.ctl("ports", 2).split())
         with open(self.dir / "gateway-beside.log", "ab") as log:
@@ -116,7 +116,8 @@ class Stack:
                 [self.bin / "rain-gateway", "--config",
                  self.dir / "rain-gateway.ini",
                  "--set", f"gateway.listen={address}",
-                 "--set", f"http.listen={http}"],
+                 "--set", f"http.listen={http}",
+                 "--set", f"gateway.connections_max={conns}"],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
             self.until("another gateway to answer",
