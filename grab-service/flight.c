@@ -1,7 +1,5 @@
 #include "flight.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <utlist.h>
 

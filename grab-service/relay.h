@@ -2,8 +2,9 @@
  * From the outboxes in Redis to Kafka (design: ARCHITECTURE.md, the relay).
  *
  * Every activity of rain:activities has a track. The track that holds the
- * lease reads claims and events behind the cursors, sends them to Kafka, and
- * moves the cursors over what is acknowledged without a gap. Whatever goes
+ * lease sends claims and events to Kafka, those that this process has just won
+ * from the replies of their grabs, all others as it reads them behind the
+ * cursors, and moves the cursors over what is acknowledged without a gap. Whatever goes
  * wrong, it drops what it knows and starts again at the cursors: at least
  * once.
  */
