@@ -294,6 +294,7 @@ int loop_new(const struct gateway_options *options, struct limits *limits,
 			  options->retry_burst);
 	check(uv_loop_init(&l->uv) == 0);
 	l->hub = stream_hub_new(&l->uv);
+	stream_hub_gather(l->hub, (uint64_t)options->gather_ms);
 	check(uv_async_init(&l->uv, &l->wake, wake_cb) == 0);
 	l->wake.data = l;
 	start_timers(l);

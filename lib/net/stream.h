@@ -84,6 +84,14 @@ struct stream_hub *stream_hub_new(uv_loop_t *loop);
 void stream_hub_free(struct stream_hub *hub);
 uv_loop_t *stream_hub_loop(struct stream_hub *hub);
 
+/**
+ * Have the loop poll at most once in ms (less than 1,000), and sleep until
+ * then: a busy loop so reads more at once, with less work for each, and what
+ * comes just after a poll waits up to ms. After silence nothing waits. 0, as
+ * at first: it polls when it can.
+ */
+void stream_hub_gather(struct stream_hub *hub, uint64_t ms);
+
 /** Bytes that all streams of a hub have queued. */
 size_t stream_hub_queued(const struct stream_hub *hub);
 

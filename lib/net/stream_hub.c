@@ -1,6 +1,7 @@
 /* Once a turn of the loop: flush the streams that have something to say. */
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <utlist.h>
 
@@ -41,6 +42,21 @@ void stream_unpend(struct stream *s)
 	}
 }
 
+/* As a network card holds back its interrupts: what comes meanwhile is read
+ * with one wake-up, and answered with fewer writes. */
+static void gather(struct stream_hub *hub)
+{
+	uint64_t since = uv_hrtime() - hub->polled_ns;
+
+	if (since < hub->gather_ns) {
+		struct timespec rest = { .tv_nsec = (long)(hub->gather_ns -
+							   since) };
+
+		(void)nanosleep(&rest, NULL); /* a signal ends it early */
+	}
+	hub->polled_ns = uv_hrtime();
+}
+
 static void flush_cb(uv_prepare_t *handle)
 {
 	struct stream_hub *hub = handle->data;
@@ -53,6 +69,9 @@ static void flush_cb(uv_prepare_t *handle)
 
 		stream_unpend(s);
 		stream_turn(s);
+	}
+	if (hub->gather_ns > 0 && hub->pending_count == 0) {
+		gather(hub);
 	}
 }
 
@@ -67,6 +86,8 @@ struct stream_hub *stream_hub_new(uv_loop_t *loop)
 	hub->pending = NULL;
 	hub->pending_count = 0;
 	hub->queued = 0;
+	hub->gather_ns = 0;
+	hub->polled_ns = 0;
 	hub->handles = 2;
 	check(uv_prepare_init(loop, &hub->flush) == 0);
 	hub->flush.data = hub;
@@ -91,6 +112,12 @@ void stream_hub_free(struct stream_hub *hub)
 	check(hub->pending == NULL);
 	uv_close((uv_handle_t *)&hub->flush, closed_cb);
 	uv_close((uv_handle_t *)&hub->awake, closed_cb);
+}
+
+void stream_hub_gather(struct stream_hub *hub, uint64_t ms)
+{
+	check(ms < 1000);
+	hub->gather_ns = ms * 1000000;
 }
 
 uv_loop_t *stream_hub_loop(struct stream_hub *hub)

@@ -16,6 +16,8 @@ struct stream_hub {
 	struct stream *pending; /* to be flushed or read again */
 	size_t pending_count;
 	size_t queued;            /* bytes, of all streams */
+	uint64_t gather_ns;       /* from one poll to the next, at least */
+	uint64_t polled_ns;       /* when the last began; not kept at 0 */
 	int handles;              /* not closed yet */
 	uint8_t input[HUB_INPUT]; /* what all streams read into */
 };

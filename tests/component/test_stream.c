@@ -106,6 +106,31 @@ Test(stream, what_is_sent_after_the_flush_does_not_wait_for_an_event)
 	hub = first;
 }
 
+static int turns;
+
+static void turn_again_cb(uv_async_t *handle)
+{
+	turns++;
+	uv_async_send(handle);
+}
+
+Test(stream, a_loop_that_gathers_polls_no_more_often_than_it_was_told)
+{
+	static uv_async_t async;
+	uint64_t start;
+
+	stream_hub_gather(hub, 10);
+	uv_async_init(&loop, &async, turn_again_cb);
+	uv_async_send(&async); /* and again with each turn: always busy */
+	start = uv_hrtime();
+	while (turns < 20) {
+		uv_run(&loop, UV_RUN_NOWAIT);
+	}
+	/* 19 times, from one poll to the next. */
+	cr_assert(uv_hrtime() - start >= 19ULL * 10 * 1000 * 1000);
+	uv_close((uv_handle_t *)&async, NULL);
+}
+
 Test(stream, the_hub_keeps_no_loop_alive)
 {
 	cr_assert_eq(uv_run(&loop, UV_RUN_DEFAULT), 0);
