@@ -37,8 +37,11 @@ const char *const ledger_sqlite_read_statements[R_COUNT] = {
 		      " ORDER BY account LIMIT 1",
 	[R_RECORDS_OF_USER] =
 		"SELECT " RECORD_COLUMNS " FROM account a"
-		" JOIN red_packet_record r USING (account)"
-		" JOIN red_packet_info i USING (activity)"
+		" JOIN posting p USING (account)"
+		" JOIN transfer t USING (transfer)"
+		" JOIN red_packet_record r ON r.activity = t.activity"
+		" AND r.account = a.account AND r.transfer = p.transfer"
+		" JOIN red_packet_info i ON i.activity = r.activity"
 		" WHERE a.owner = ?1 AND a.kind = 'user' AND r.record < ?2"
 		" ORDER BY r.record DESC LIMIT ?3",
 	[R_RECORDS_OF_ACTIVITY] =

@@ -104,8 +104,9 @@ static const char posting[] =
 	" account INTEGER NOT NULL REFERENCES account,"
 	" delta INTEGER NOT NULL CHECK (delta <> 0),"
 	" PRIMARY KEY (transfer, account)) STRICT, WITHOUT ROWID";
-/* UNIQUE (account, activity) is one packet per user; in this order it also
- * finds the records of a user. */
+/* UNIQUE (activity, account) is one packet per user. In this order the winners
+ * of a batch, who are of few activities, meet few pages; the records of a user
+ * are found by way of its postings. */
 static const char red_packet_record[] =
 	"CREATE TABLE red_packet_record ("
 	" record INTEGER PRIMARY KEY,"
@@ -119,7 +120,7 @@ static const char red_packet_record[] =
 	" credited_ms INTEGER NOT NULL,"
 	" transfer INTEGER NOT NULL REFERENCES transfer,"
 	" UNIQUE (activity, red_packet_id),"
-	" UNIQUE (account, activity),"
+	" UNIQUE (activity, account),"
 	" UNIQUE (activity, seq)) STRICT";
 
 static const char parked_claim[] =
