@@ -30,7 +30,8 @@ class Line:
         found = []
         sides = self.rounds.ours if self.rounds else []
         for name, words in (("batch", "{:.0f} grabs a script call"),
-                            ("script_calls", "{:.0f} script calls")):
+                            ("script_calls", "{:.0f} script calls"),
+                            ("rate", "{:,.0f} taps a second")):
             values = [side.notes[name] for side in sides if name in side.notes]
             if values:
                 found.append(words.format(sorted(values)[len(values) // 2]))
