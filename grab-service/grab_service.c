@@ -205,9 +205,11 @@ static uint64_t answer_by(const struct grab_env *env,
 	return deadline - (early < EARLY_MAX_MS ? early : EARLY_MAX_MS);
 }
 
-/* Puts the ask in its queue; the activity, or NULL if it was answered here. */
+/* Puts the ask in its queue; the activity, pinned, or NULL if it was answered
+ * here. last is that of the ask before it, or NULL: mostly it is the same. */
 static struct activity *place_ask(struct gather *g, struct place *p,
-				  const Rain__GrabRequest *r)
+				  const Rain__GrabRequest *r,
+				  struct activity *last)
 {
 	struct grab_env *env = g->env;
 	bool grab = g->kind == LANE_GRAB;
@@ -222,7 +224,9 @@ static struct activity *place_ask(struct gather *g, struct place *p,
 			    answer_message(RAIN__STATUS__DENIED));
 		return NULL;
 	}
-	a = directory_get(env->directory, id);
+	a = last != NULL && bytes_eq(activity_id(last), id)
+		    ? last
+		    : directory_get(env->directory, id);
 	if (a == NULL) {
 		answer_here(p,
 			    grab ? RAIN__STATUS__BUSY : RAIN__STATUS__PENDING,
@@ -259,7 +263,7 @@ static void handle_one(struct grab_env *env, struct dubbo_call *call,
 		       enum lane_kind kind, const Rain__GrabRequest *r)
 {
 	struct gather *g = new_gather(env, call, kind, 1);
-	struct activity *a = place_ask(g, &g->places[0], r);
+	struct activity *a = place_ask(g, &g->places[0], r, NULL);
 
 	pump(g, &a, a != NULL ? 1 : 0);
 }
@@ -303,14 +307,18 @@ static void take_batch(struct grab_env *env, struct dubbo_call *call,
 {
 	struct gather *g = new_gather(env, call, LANE_GRAB, count);
 	struct activity **touched = xmalloc((count + 1) * sizeof(*touched));
+	struct activity *last = NULL;
 	size_t n = 0;
 
 	g->batch = true;
 	for (size_t i = 0; i < count; i++) {
-		struct activity *a = place_ask(g, &g->places[i], &requests[i]);
+		struct activity *a =
+			place_ask(g, &g->places[i], &requests[i], last);
 
-		if (a != NULL) {
-			touched[n++] = a;
+		if (a != NULL && a == last) {
+			activity_unpin(a); /* it is among them */
+		} else if (a != NULL) {
+			last = touched[n++] = a;
 		}
 	}
 	pump(g, touched, n);
