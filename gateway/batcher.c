@@ -92,7 +92,7 @@ static void batch_send(struct batch *b, int avoid)
 	if (b->count > 0) {
 		metric_observe(&gateway_metrics.batch, b->count);
 	}
-	dubbo_client_call(l->grabs, &target, &m.message.base,
+	dubbo_client_call(l->grabs, &target, &m.message,
 			  timeout_of(b, b->sent_ms), avoid, batch_done, b);
 	buf_close(&grabs);
 }

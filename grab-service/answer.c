@@ -1,6 +1,7 @@
 #include "answer.h"
 
 #include "base/rand.h"
+#include "proto/proto_util.h"
 #include "rain/gateway.pb-c.h"
 
 enum {
@@ -178,5 +179,25 @@ struct answer answer_make(const struct verdict *v, struct claim *claim)
 		return no_grab(v);
 	default:
 		return without_packet(v, RAIN__STATUS__PENDING);
+	}
+}
+
+void answer_response(const struct answer *answer, struct grab_answer *m)
+{
+	rain__grab_response__init(&m->response);
+	rain__grab_reply__init(&m->reply);
+	m->response.reply = &m->reply;
+	m->response.revision = answer->revision;
+	m->response.packets = answer->packets;
+	m->response.stands_ms = answer->stands_ms;
+	m->reply.status = (Rain__Status)answer->status;
+	m->reply.retry_after_ms = answer->retry_after_ms;
+	m->reply.message = to_pb_str(answer->message);
+	if (answer->red_packet_id.n > 0) {
+		rain__red_packet__init(&m->red_packet);
+		m->reply.red_packet = &m->red_packet;
+		m->red_packet.red_packet_id = to_pb(answer->red_packet_id);
+		m->red_packet.amount_cents = answer->amount_cents;
+		m->red_packet.at_ms = answer->at_ms;
 	}
 }

@@ -5,6 +5,8 @@
 #ifndef GRAB_ANSWER_H
 #define GRAB_ANSWER_H
 
+#include "proto/grab_batch.h"
+
 #include "claim.h"
 #include "lane.h"
 
@@ -43,5 +45,8 @@ uint32_t answer_jitter(uint64_t base_ms);
 
 /** A sentence for the log of the app; static. */
 const char *answer_message(int status);
+
+/** The message that says it, which borrows from answer. */
+void answer_response(const struct answer *answer, struct grab_answer *m);
 
 #endif

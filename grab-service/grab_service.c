@@ -5,6 +5,7 @@
 #include "base/id.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "proto/grab_batch.h"
 #include "proto/proto_util.h"
 #include "rain/grab_service.pb-c.h"
 
@@ -62,14 +63,12 @@ int64_t grab_not_after(int64_t asked_ms, int64_t now_ms)
 	return asked_ms;
 }
 
-/* One grab of a call and room for its answer. */
+/* One grab of a call and its answer. */
 struct place {
 	struct ask ask;
 	struct gather *gather;
-	Rain__GrabResponse response;
-	Rain__GrabReply reply;
-	char packet_id[PACKET_ID_MAX];
-	Rain__RedPacket packet;
+	struct answer answer;
+	char packet_id[PACKET_ID_MAX]; /* that of answer */
 };
 
 /* One Dubbo call: it is answered when all its places are. */
@@ -78,46 +77,57 @@ struct gather {
 	struct dubbo_call *call;
 	struct lane_group group;
 	int64_t came_ms; /* in Redis's time */
-	bool batch;      /* answered by a GrabBatchResponse */
+	enum lane_kind kind;
+	bool batch; /* answered by a GrabBatchResponse */
 	size_t count;
 	size_t open; /* places without an answer, and one while it is made */
 	struct place places[];
 };
 
 static struct gather *new_gather(struct grab_env *env, struct dubbo_call *call,
-				 bool batch, size_t count)
+				 enum lane_kind kind, size_t count)
 {
-	struct gather *g = xcalloc(1, sizeof *g + count * sizeof g->places[0]);
+	struct gather *g = xmalloc(sizeof *g + count * sizeof g->places[0]);
 
-	g->env = env;
-	g->call = call;
-	g->came_ms = redis_time_now(&env->time);
-	g->batch = batch;
-	g->count = count;
-	g->open = 1;
+	*g = (struct gather){
+		.env = env,
+		.call = call,
+		.came_ms = redis_time_now(&env->time),
+		.kind = kind,
+		.count = count,
+		.open = 1,
+	};
 	for (size_t i = 0; i < count; i++) {
 		g->places[i].gather = g;
-		rain__grab_response__init(&g->places[i].response);
-		rain__grab_reply__init(&g->places[i].reply);
-		rain__red_packet__init(&g->places[i].packet);
-		g->places[i].response.reply = &g->places[i].reply;
 	}
 	return g;
 }
 
 static void reply_batch(struct gather *g, int64_t now_ms)
 {
-	Rain__GrabBatchResponse response = RAIN__GRAB_BATCH_RESPONSE__INIT;
-	Rain__GrabResponse **list = xcalloc(g->count + 1, sizeof(*list));
+	struct grab_answer one;
+	struct grab_batch m;
+	struct buf written;
 
+	buf_init(&written);
 	for (size_t i = 0; i < g->count; i++) {
-		list[i] = &g->places[i].response;
+		answer_response(&g->places[i].answer, &one);
+		grab_batch_put_answer(&written, &one.response);
 	}
-	response.n_responses = g->count;
-	response.responses = list;
-	response.time_ms = now_ms;
-	dubbo_reply(g->call, &response.base);
-	free(list);
+	grab_batch_put_time(&written, now_ms);
+	grab_batch_init(&m, buf_live(&written));
+	dubbo_reply(g->call, &m.message);
+	buf_close(&written);
+}
+
+static void reply_one(struct gather *g, int64_t now_ms)
+{
+	struct grab_answer one;
+
+	check(g->count == 1);
+	answer_response(&g->places[0].answer, &one);
+	one.response.time_ms = now_ms;
+	dubbo_reply(g->call, &one.response.base);
 }
 
 /* One place less is open, or the making of them has come to its end. */
@@ -134,38 +144,28 @@ static void settle(struct gather *g)
 	if (g->batch) {
 		reply_batch(g, now_ms);
 	} else {
-		check(g->count == 1);
-		g->places[0].response.time_ms = now_ms;
-		dubbo_reply(g->call, &g->places[0].response.base);
+		reply_one(g, now_ms);
 	}
 	free(g);
 }
 
 static void set_answer(struct place *p, const struct answer *answer)
 {
-	p->reply.status = (Rain__Status)answer->status;
-	p->reply.retry_after_ms = answer->retry_after_ms;
-	p->reply.message = to_pb_str(answer->message);
-	p->response.revision = answer->revision;
-	p->response.packets = answer->packets;
-	p->response.stands_ms = answer->stands_ms;
-	if (answer->red_packet_id.n == 0) {
-		return;
-	}
-	if (answer->red_packet_id.n > sizeof p->packet_id) {
+	size_t n = answer->red_packet_id.n;
+
+	p->answer = *answer;
+	if (n > sizeof p->packet_id) {
 		/* Nobody may be told "no" who has a packet. */
 		log_error("red packet id too long",
 			  log_bytes("user",
 				    bytes_make(p->ask.user, p->ask.user_len)));
-		p->reply.status = RAIN__STATUS__PENDING;
-		return;
+		p->answer.status = RAIN__STATUS__PENDING;
+		n = 0;
 	}
-	memcpy(p->packet_id, answer->red_packet_id.p, answer->red_packet_id.n);
-	p->packet.red_packet_id =
-		to_pb(bytes_make(p->packet_id, answer->red_packet_id.n));
-	p->packet.amount_cents = answer->amount_cents;
-	p->packet.at_ms = answer->at_ms;
-	p->reply.red_packet = &p->packet;
+	if (n > 0) {
+		memcpy(p->packet_id, answer->red_packet_id.p, n);
+	}
+	p->answer.red_packet_id = bytes_make(p->packet_id, n);
 }
 
 static void answered(struct ask *ask, const struct answer *answer)
@@ -193,15 +193,6 @@ static void answer_here(struct place *p, int status, const char *message)
 	answered(&p->ask, &answer);
 }
 
-/* What one grab or one question asks for. */
-struct wanted {
-	struct bytes activity_id;
-	struct bytes user_id;
-	int64_t not_after_ms;
-	uint32_t attempt;
-	enum lane_kind kind;
-};
-
 /* Somewhat before the caller stops waiting: an answer that says that nobody
  * knows is worth more than none, which it would have to ask about again. */
 static uint64_t answer_by(const struct grab_env *env,
@@ -214,22 +205,28 @@ static uint64_t answer_by(const struct grab_env *env,
 	return deadline - (early < EARLY_MAX_MS ? early : EARLY_MAX_MS);
 }
 
-/* Puts the ask in its queue; the activity, or NULL if it was answered here. */
+/* Puts the ask in its queue; the activity, pinned, or NULL if it was answered
+ * here. last is that of the ask before it, or NULL: mostly it is the same. */
 static struct activity *place_ask(struct gather *g, struct place *p,
-				  const struct wanted *w)
+				  const Rain__GrabRequest *r,
+				  struct activity *last)
 {
 	struct grab_env *env = g->env;
-	bool grab = w->kind == LANE_GRAB;
+	bool grab = g->kind == LANE_GRAB;
+	struct bytes id = from_pb(r->activity_id);
+	struct bytes user = from_pb(r->user_id);
 	struct activity *a;
 
 	g->open++;
-	p->ask.kind = w->kind;
-	if (!id_valid(w->activity_id) || !id_valid(w->user_id)) {
+	p->ask.kind = g->kind;
+	if (!id_valid(id) || !id_valid(user)) {
 		answer_here(p, RAIN__STATUS__DENIED,
 			    answer_message(RAIN__STATUS__DENIED));
 		return NULL;
 	}
-	a = directory_get(env->directory, w->activity_id);
+	a = last != NULL && bytes_eq(activity_id(last), id)
+		    ? last
+		    : directory_get(env->directory, id);
 	if (a == NULL) {
 		answer_here(p,
 			    grab ? RAIN__STATUS__BUSY : RAIN__STATUS__PENDING,
@@ -239,13 +236,13 @@ static struct activity *place_ask(struct gather *g, struct place *p,
 	p->ask.activity = a;
 	p->ask.done = answered;
 	p->ask.group = &g->group;
-	memcpy(p->ask.user, w->user_id.p, w->user_id.n);
-	p->ask.user_len = w->user_id.n;
+	memcpy(p->ask.user, user.p, user.n);
+	p->ask.user_len = user.n;
 	p->ask.deadline_ms = answer_by(env, g->call);
 	p->ask.not_after_ms =
-		grab ? grab_not_after(w->not_after_ms, g->came_ms)
-		     : (w->not_after_ms > 0 ? w->not_after_ms : 0);
-	p->ask.repeat = w->attempt > 0;
+		grab ? grab_not_after(r->not_after_ms, g->came_ms)
+		     : (r->not_after_ms > 0 ? r->not_after_ms : 0);
+	p->ask.repeat = r->attempt > 0;
 	activity_pin(a);
 	lane_put(env, &p->ask);
 	return a;
@@ -253,23 +250,22 @@ static struct activity *place_ask(struct gather *g, struct place *p,
 
 /* The queues are pumped when all asks of the call are in them, so that they
  * leave together. touched are pinned, and may name one more than once. */
-static void pump(struct gather *g, struct activity **touched, size_t count,
-		 enum lane_kind kind)
+static void pump(struct gather *g, struct activity **touched, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		lane_pump(g->env, touched[i], kind);
+		lane_pump(g->env, touched[i], g->kind);
 		activity_unpin(touched[i]);
 	}
 	settle(g);
 }
 
 static void handle_one(struct grab_env *env, struct dubbo_call *call,
-		       const struct wanted *w)
+		       enum lane_kind kind, const Rain__GrabRequest *r)
 {
-	struct gather *g = new_gather(env, call, false, 1);
-	struct activity *a = place_ask(g, &g->places[0], w);
+	struct gather *g = new_gather(env, call, kind, 1);
+	struct activity *a = place_ask(g, &g->places[0], r, NULL);
 
-	pump(g, &a, a != NULL ? 1 : 0, w->kind);
+	pump(g, &a, a != NULL ? 1 : 0);
 }
 
 static void handle_grab(void *ctx, struct dubbo_call *call,
@@ -277,18 +273,13 @@ static void handle_grab(void *ctx, struct dubbo_call *call,
 {
 	Rain__GrabRequest *r = proto_unpack(&rain__grab_request__descriptor,
 					    argument, ARENA_MAX);
-	struct wanted w = { .kind = LANE_GRAB };
 
 	if (r == NULL) {
 		dubbo_fail(call, DUBBO_STATUS_BAD_REQUEST,
 			   "not a rain.GrabRequest");
 		return;
 	}
-	w.activity_id = from_pb(r->activity_id);
-	w.user_id = from_pb(r->user_id);
-	w.not_after_ms = r->not_after_ms;
-	w.attempt = r->attempt;
-	handle_one(ctx, call, &w);
+	handle_one(ctx, call, LANE_GRAB, r);
 	proto_free(r);
 }
 
@@ -297,28 +288,50 @@ static void handle_result(void *ctx, struct dubbo_call *call,
 {
 	Rain__ResultRequest *r = proto_unpack(&rain__result_request__descriptor,
 					      argument, ARENA_MAX);
-	struct wanted w = { .kind = LANE_RESULT };
+	Rain__GrabRequest grab = RAIN__GRAB_REQUEST__INIT;
 
 	if (r == NULL) {
 		dubbo_fail(call, DUBBO_STATUS_BAD_REQUEST,
 			   "not a rain.ResultRequest");
 		return;
 	}
-	w.activity_id = from_pb(r->activity_id);
-	w.user_id = from_pb(r->user_id);
-	w.not_after_ms = r->not_after_ms;
-	handle_one(ctx, call, &w);
+	grab.activity_id = r->activity_id;
+	grab.user_id = r->user_id;
+	grab.not_after_ms = r->not_after_ms;
+	handle_one(ctx, call, LANE_RESULT, &grab);
 	proto_free(r);
 }
 
-static void handle_batch(void *ctx, struct dubbo_call *call,
+static void take_batch(struct grab_env *env, struct dubbo_call *call,
+		       const Rain__GrabRequest *requests, size_t count)
+{
+	struct gather *g = new_gather(env, call, LANE_GRAB, count);
+	struct activity **touched = xmalloc((count + 1) * sizeof(*touched));
+	struct activity *last = NULL;
+	size_t n = 0;
+
+	g->batch = true;
+	for (size_t i = 0; i < count; i++) {
+		struct activity *a =
+			place_ask(g, &g->places[i], &requests[i], last);
+
+		if (a != NULL && a == last) {
+			activity_unpin(a); /* it is among them */
+		} else if (a != NULL) {
+			last = touched[n++] = a;
+		}
+	}
+	pump(g, touched, n);
+	free(touched);
+}
+
+/* A batch that is not written as gateways do. */
+static void take_message(struct grab_env *env, struct dubbo_call *call,
 			 struct bytes argument)
 {
 	Rain__GrabBatchRequest *r = proto_unpack(
 		&rain__grab_batch_request__descriptor, argument, ARENA_MAX);
-	struct activity **touched;
-	struct gather *g;
-	size_t n = 0;
+	Rain__GrabRequest *requests;
 
 	if (r == NULL || r->n_grabs > GRAB_CALL_MAX) {
 		dubbo_fail(call, DUBBO_STATUS_BAD_REQUEST,
@@ -327,26 +340,31 @@ static void handle_batch(void *ctx, struct dubbo_call *call,
 		proto_free(r);
 		return;
 	}
-	g = new_gather(ctx, call, true, r->n_grabs);
-	touched = xcalloc(r->n_grabs + 1, sizeof(*touched));
+	requests = xmalloc((r->n_grabs + 1) * sizeof(*requests));
 	for (size_t i = 0; i < r->n_grabs; i++) {
-		const Rain__GrabRequest *one = r->grabs[i];
-		struct wanted w = {
-			.activity_id = from_pb(one->activity_id),
-			.user_id = from_pb(one->user_id),
-			.not_after_ms = one->not_after_ms,
-			.attempt = one->attempt,
-			.kind = LANE_GRAB,
-		};
-		struct activity *a = place_ask(g, &g->places[i], &w);
-
-		if (a != NULL) {
-			touched[n++] = a;
-		}
+		requests[i] = *r->grabs[i];
 	}
-	pump(g, touched, n, LANE_GRAB);
-	free(touched);
+	take_batch(env, call, requests, r->n_grabs);
+	free(requests);
 	proto_free(r);
+}
+
+static void handle_batch(void *ctx, struct dubbo_call *call,
+			 struct bytes argument)
+{
+	size_t count = grab_batch_count(argument);
+	Rain__GrabRequest *requests = NULL;
+
+	if (count <= GRAB_CALL_MAX) {
+		requests = xmalloc((count + 1) * sizeof(*requests));
+	}
+	if (requests != NULL &&
+	    grab_batch_read_requests(argument, requests, count)) {
+		take_batch(ctx, call, requests, count);
+	} else {
+		take_message(ctx, call, argument);
+	}
+	free(requests);
 }
 
 static const struct dubbo_method methods[] = {

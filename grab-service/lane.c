@@ -215,12 +215,13 @@ static bool too_late(const struct grab_env *env, int64_t redis_ms,
 	       redis_ms > ask->not_after_ms;
 }
 
-/* Of the first few of the queue. */
-static void drop_late(struct grab_env *env, struct lane *lane, size_t look)
+/* Of the first few of the queue; true if there were any. */
+static bool drop_late(struct grab_env *env, struct lane *lane, size_t look)
 {
 	int64_t redis_ms = redis_time_now(&env->time);
 	bool silent = lane_redis_silent(env);
 	struct ask *ask = lane->queue;
+	bool dropped = false;
 
 	while (ask != NULL && look-- > 0) {
 		struct ask *next = ask->next;
@@ -230,14 +231,16 @@ static void drop_late(struct grab_env *env, struct lane *lane, size_t look)
 			count_queued(env, lane, -1);
 			shed(env, ask, silent ? SHED_REDIS : SHED_LATE);
 			look++;
+			dropped = true;
 		}
 		ask = next;
 	}
+	return dropped;
 }
 
 void lane_drop_late(struct grab_env *env, struct lane *lane)
 {
-	drop_late(env, lane, lane->waiting);
+	(void)drop_late(env, lane, lane->waiting);
 }
 
 void lane_pump(struct grab_env *env, struct activity *a, enum lane_kind kind)
@@ -246,15 +249,10 @@ void lane_pump(struct grab_env *env, struct activity *a, enum lane_kind kind)
 	size_t max = (size_t)env->options->batch_max;
 	size_t n;
 
-	do {
-		n = batch_next(lane->waiting, lane->calls, max);
-		if (n > 0) {
-			/* Of what would be sent. */
-			drop_late(env, lane, n);
-			n = batch_next(lane->waiting, lane->calls, max);
-		}
-		if (n > 0) {
+	while ((n = batch_next(lane->waiting, lane->calls, max)) > 0) {
+		/* Without those of what would be sent it may be too few. */
+		if (!drop_late(env, lane, n)) {
 			flight_launch(env, a, kind, n);
 		}
-	} while (n > 0);
+	}
 }

@@ -20,16 +20,29 @@ struct grab_answer {
 must_check bool grab_batch_read(struct bytes value, struct grab_answer *answers,
 				size_t count, int64_t *time_ms);
 
+/** How many grabs a GrabBatchRequest begins with. */
+size_t grab_batch_count(struct bytes value);
+
+/** Read a GrabBatchRequest of exactly count grabs, as gateways write it, as
+ * grab_batch_read() does the answers. */
+must_check bool grab_batch_read_requests(struct bytes value,
+					 Rain__GrabRequest *requests,
+					 size_t count);
+
 /** Append a GrabRequest as a field of GrabBatchRequest. */
 void grab_batch_put(struct buf *out, const Rain__GrabRequest *request);
 
-/* A GrabBatchRequest that is written already. */
+/** Append fields of GrabBatchResponse: all answers, then the time. */
+void grab_batch_put_answer(struct buf *out, const Rain__GrabResponse *response);
+void grab_batch_put_time(struct buf *out, int64_t time_ms);
+
+/* A batch that is written already, only to be packed. */
 struct grab_batch {
-	Rain__GrabBatchRequest message;
+	ProtobufCMessage message;
 	ProtobufCMessageUnknownField fields;
 };
 
-/** Have b->message pack to what grab_batch_put() has written, from which it
+/** Have b->message pack to what has been put in written, from which it
  * borrows. */
 void grab_batch_init(struct grab_batch *b, struct bytes written);
 

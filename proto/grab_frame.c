@@ -1,12 +1,10 @@
 #include "proto/grab_frame.h"
 
 #include "proto/frame.h"
+#include "proto/grab_reply.h"
 #include "proto/reader.h"
-#include "proto/writer.h"
 
-enum {
-	FIELDS_MAX = 128, /* bytes of an answer but for its texts */
-};
+enum { FIELDS_MAX = 64 }; /* bytes of an answer but for its reply */
 
 /* ---- Reading ---- */
 
@@ -43,32 +41,14 @@ bool grab_message_read(struct bytes body, struct grab_message *m)
 
 /* ---- Writing ---- */
 
-static uint8_t *put_red_packet(uint8_t *end, const Rain__RedPacket *packet)
-{
-	uint8_t *at = put_number(end, 3, (uint64_t)packet->at_ms);
-
-	at = put_number(at, 2, (uint64_t)packet->amount_cents);
-	at = put_text(at, 1, packet->red_packet_id);
-	return put_delimited(at, 2, end);
-}
-
 void grab_frame_put(struct buf *out, uint64_t seq, const Rain__GrabReply *reply)
 {
-	size_t room = FRAME_HEADER + FIELDS_MAX + reply->message.len +
-		      (reply->red_packet != NULL
-			       ? reply->red_packet->red_packet_id.len
-			       : 0);
+	size_t room = FRAME_HEADER + FIELDS_MAX + grab_reply_room(reply);
 	uint8_t *start = buf_room(out, room);
 	uint8_t *end = start + room;
-	uint8_t *at = put_text(end, 4, reply->message);
+	uint8_t *at = put_delimited(put_grab_reply(end, reply), 3, end);
 	size_t n;
 
-	at = put_number(at, 3, reply->retry_after_ms);
-	if (reply->red_packet != NULL) {
-		at = put_red_packet(at, reply->red_packet);
-	}
-	at = put_number(at, 1, (uint64_t)(int64_t)reply->status);
-	at = put_delimited(at, 3, end);
 	at = put_number(at, 1, seq);
 	n = (size_t)(end - at);
 	check(n + FRAME_HEADER <= room);

@@ -4,6 +4,7 @@
 #include "fuzz/message.h"
 #include "gateway/verdict.h"
 #include "plan/plan.h"
+#include "proto/grab_batch.h"
 #include "proto/proto_util.h"
 #include "rain/activity_service.pb-c.h"
 #include "rain/grab_service.pb-c.h"
@@ -14,6 +15,8 @@ enum {
 	MESSAGE_TEXT_MAX = 512,
 	RETRY_MS = 50,
 	COUNT_MAX = 100, /* packets of a plan that are worked out */
+	BATCH_MAX = 100, /* grabs of a batch that are read in the short way */
+	BATCH_ARENA_MAX = 16 * 1024 * 1024,
 };
 
 static const ProtobufCMessageDescriptor *const all[] = {
@@ -56,6 +59,45 @@ static void reply_to_app(const Rain__GrabReply *in, bool earlier)
 	check(!won || out.red_packet == in->red_packet);
 	check(!earlier || (out.status != RAIN__STATUS__BUSY &&
 			   out.status != RAIN__STATUS__RATE_LIMITED));
+}
+
+/* What is read in the short way is what protobuf-c reads, and is written in the
+ * short way as protobuf-c writes it. */
+static void short_way(const ProtobufCMessageDescriptor *d, struct bytes packed)
+{
+	size_t n = grab_batch_count(packed);
+	Rain__GrabRequest requests[BATCH_MAX];
+	struct grab_answer answers[BATCH_MAX];
+	struct grab_batch b;
+	struct buf written;
+	int64_t time_ms = 0;
+	void *m;
+
+	buf_init(&written);
+	if (n > BATCH_MAX) {
+		return;
+	}
+	if (d == &rain__grab_batch_request__descriptor &&
+	    grab_batch_read_requests(packed, requests, n)) {
+		for (size_t i = 0; i < n; i++) {
+			grab_batch_put(&written, &requests[i]);
+		}
+	} else if (d == &rain__grab_batch_response__descriptor &&
+		   grab_batch_read(packed, answers, n, &time_ms)) {
+		for (size_t i = 0; i < n; i++) {
+			grab_batch_put_answer(&written, &answers[i].response);
+		}
+		grab_batch_put_time(&written, time_ms);
+	} else {
+		return;
+	}
+	grab_batch_init(&b, buf_live(&written));
+	check(fuzz_packs_to(&b.message, buf_live(&written)));
+	m = proto_unpack(d, packed, BATCH_ARENA_MAX);
+	check(m != NULL);
+	check(fuzz_packs_to(m, buf_live(&written)));
+	proto_free(m);
+	buf_close(&written);
 }
 
 static void split(const struct allocate_rule *rule)
@@ -112,6 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		all[choice % (sizeof all / sizeof all[0])];
 	void *m = fuzz_message(d, packed, ARENA_MAX);
 
+	short_way(d, packed);
 	if (m == NULL) {
 		return 0;
 	}

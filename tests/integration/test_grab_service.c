@@ -214,6 +214,47 @@ Test(grab_service, batch_is_split_by_activity_and_gathered_in_order)
 			 "499");
 }
 
+/* A stranger's field, and an id that is text but no id. */
+Test(grab_service, batch_may_be_written_in_another_way)
+{
+	static uint8_t five[] = { 5 };
+	ProtobufCMessageUnknownField field = {
+		.tag = 9,
+		.wire_type = PROTOBUF_C_WIRE_TYPE_VARINT,
+		.len = sizeof five,
+		.data = five,
+	};
+	Rain__GrabRequest grabs[3];
+	struct call c;
+	const Rain__GrabBatchResponse *r;
+
+	lua_open(&rig.redis, "a", 5);
+	for (int i = 0; i < 3; i++) {
+		rain__grab_request__init(&grabs[i]);
+		grabs[i].activity_id = to_pb_str("a");
+		grabs[i].user_id = to_pb_str(i == 0 ? "u" : "v");
+	}
+	grabs[0].base.n_unknown_fields = 1;
+	grabs[0].base.unknown_fields = &field;
+	grabs[1].user_id = to_pb_str("\xc3\xa9");
+	send_batch(&c, grabs, 3);
+	r = reply_to(&c);
+	cr_assert_eq(r->n_responses, 3);
+	cr_assert_eq(r->responses[0]->reply->status, RAIN__STATUS__WON);
+	cr_assert_eq(r->responses[1]->reply->status, RAIN__STATUS__DENIED);
+	cr_assert_eq(r->responses[2]->reply->status, RAIN__STATUS__WON);
+	drop(&c);
+	/* One that is no text spoils all of it, and nobody has grabbed. */
+	grabs[0].user_id = to_pb_str("w");
+	grabs[1].user_id = to_pb_str("\xff");
+	send_batch(&c, grabs, 3);
+	RUN_UNTIL(&rig.loop, c.done);
+	cr_assert_eq(c.kind, DUBBO_ERROR);
+	cr_assert_eq(c.status, DUBBO_STATUS_BAD_REQUEST);
+	cr_assert_str_eq(redis_server_ask(&rig.redis, "LLEN rain:{a}:claims"),
+			 "2");
+}
+
 Test(grab_service, too_many_and_nonsense_are_refused)
 {
 	static Rain__GrabRequest grabs[1001];
