@@ -39,10 +39,17 @@ size_t bytes_from_u64(uint64_t n, char out[U64_DIGITS])
 	char digits[U64_DIGITS];
 	size_t first = U64_DIGITS;
 
-	do {
-		digits[--first] = (char)('0' + n % 10);
-		n /= 10;
-	} while (n > 0);
+	/* Two at a time: half the divisions. */
+	while (n >= 10) {
+		unsigned two = (unsigned)(n % 100);
+
+		digits[--first] = (char)('0' + two % 10);
+		digits[--first] = (char)('0' + two / 10);
+		n /= 100;
+	}
+	if (n > 0 || first == U64_DIGITS) {
+		digits[--first] = (char)('0' + n);
+	}
 	memcpy(out, digits + first, U64_DIGITS - first);
 	return U64_DIGITS - first;
 }
