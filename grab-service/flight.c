@@ -77,7 +77,7 @@ static void handle_user(struct flight *f, size_t i,
 		v.status = RAIN__STATUS__PENDING;
 	}
 	answer = answer_make(&v, &claim);
-	roll_judge(f->env, f->activity, claim.seq, &v, &answer);
+	roll_judge(f->env, f->activity, &claim, &v, &answer);
 	if (answer.status == RAIN__STATUS__WON && relay != NULL &&
 	    !relay_publish(f->activity, &claim, reply->revision)) {
 		relay_poke(relay, f->activity);

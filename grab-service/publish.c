@@ -4,15 +4,15 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "proto/claim_event.h"
 #include "proto/proto_util.h"
-#include "rain/events.pb-c.h"
 
 #include "claim.h"
 #include "event_text.h"
 #include "halt.h"
 #include "track.h"
 
-enum { CLAIM_EVENT_MAX = 512 }; /* packed; two ids and a packet id */
+enum { CLAIM_EVENT_MAX = 512 }; /* two ids and a packet id */
 
 #define CONTENT_CLAIM "application/x-protobuf; message=rain.ClaimEvent"
 #define CONTENT_EVENT "application/x-protobuf; message=rain.ActivityEvent"
@@ -60,7 +60,9 @@ static bool send_message(struct track *t, const struct kafka_message *m,
 
 static bool send_claim(struct track *t, const struct claim *c)
 {
-	uint8_t packed[CLAIM_EVENT_MAX];
+	uint8_t room[CLAIM_EVENT_MAX];
+	uint8_t *end = room + sizeof room;
+	uint8_t *packed;
 	Rain__ClaimEvent m = RAIN__CLAIM_EVENT__INIT;
 	struct kafka_message message = {
 		.topic = t->relay->env->options->topic_claims,
@@ -76,8 +78,9 @@ static bool send_claim(struct track *t, const struct claim *c)
 	m.seq = c->seq;
 	m.at_ms = c->at_ms;
 	m.tranche = c->tranche;
-	check(rain__claim_event__get_packed_size(&m) <= sizeof packed);
-	message.value = bytes_make(packed, rain__claim_event__pack(&m, packed));
+	check(claim_event_room(&m) <= sizeof room);
+	packed = put_claim_event(end, &m);
+	message.value = bytes_make(packed, (size_t)(end - packed));
 	position = window_send(&t->claims);
 	check(position == c->seq);
 	if (!send_message(t, &message, KIND_CLAIM, position)) {
@@ -99,17 +102,6 @@ static void block(struct track *t, uint64_t position, struct bytes text,
 			  log_int("position", (int64_t)position),
 			  log_str("why", why), log_bytes("text", text));
 	}
-}
-
-/* The next claim. */
-static bool publish_claim(struct track *t, const struct claim *c,
-			  uint64_t revision)
-{
-	if (!roll_judge_claim(t->relay->env, t->activity, c, revision)) {
-		t->blocked = c->seq;
-		return false;
-	}
-	return send_claim(t, c);
 }
 
 void publish_claims(struct track *t, const redisReply *list)
@@ -134,7 +126,12 @@ void publish_claims(struct track *t, const redisReply *list)
 			halt_element(t->relay->env, t->activity, position);
 			return;
 		}
-		if (!publish_claim(t, &claim, t->revision)) {
+		if (!roll_judge_claim(t->relay->env, t->activity, &claim,
+				      t->revision)) {
+			t->blocked = position;
+			return;
+		}
+		if (!send_claim(t, &claim)) {
 			return;
 		}
 	}
@@ -150,7 +147,7 @@ bool relay_publish(struct activity *a, const struct claim *c, uint64_t revision)
 	    c->seq != t->claims.sent + 1 || track_room(t) == 0) {
 		return false;
 	}
-	if (!publish_claim(t, c, revision)) {
+	if (!send_claim(t, c)) {
 		return false;
 	}
 	if (t->claims_length < c->seq) {

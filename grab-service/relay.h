@@ -30,9 +30,9 @@ void relay_stop(struct grab_env *env, void (*done)(void *ctx), void *ctx);
  * forgotten, no lease is released. For tests. */
 void relay_abandon(struct grab_env *env, void (*done)(void *ctx), void *ctx);
 
-/** A claim that Redis has just told this process: publish it now, without
- * reading it again, if it is the next one and nothing stands in the way. False
- * if it is not on its way: poke. */
+/** A claim that Redis has just told this process, and that roll_judge() let
+ * pass: publish it now, without reading it again, if it is the next one and
+ * nothing stands in the way. False if it is not on its way: poke. */
 must_check bool relay_publish(struct activity *a, const struct claim *c,
 			      uint64_t revision);
 

@@ -82,9 +82,9 @@ void roll_as_of(struct roll *r, uint64_t revision);
  * revision: else it may be of a tranche that was announced since. */
 bool roll_knows(const struct roll *r, uint64_t seq, uint64_t revision);
 
-/** roll_judge.c: an answer with the claim seq (0: without one) is remembered as
+/** roll_judge.c: an answer with a claim (seq 0: without one) is remembered as
  * seen, or halts the activity and becomes PENDING. */
-void roll_judge(struct grab_env *env, struct activity *a, uint64_t seq,
+void roll_judge(struct grab_env *env, struct activity *a, const struct claim *c,
 		const struct verdict *v, struct answer *answer);
 /** roll_judge.c: whether the claim, read at that revision, may be published; if
  * not, the activity is halted. */

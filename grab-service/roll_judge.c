@@ -15,23 +15,6 @@
 #include "env.h"
 #include "halt.h"
 
-static bool judge(struct grab_env *env, struct activity *a,
-		  const struct roll_entry *e, uint64_t revision)
-{
-	char why[ROLL_WHY];
-	char reason[ROLL_WHY + ID_MAX + 40];
-
-	if (!roll_knows(a->roll, e->seq, revision) ||
-	    roll_fits(a->roll, e, why)) {
-		return true;
-	}
-	(void)snprintf(reason, sizeof reason,
-		       "claim %" PRIu64 " of user %.*s: %s", e->seq,
-		       BYTES_FMT(e->user), why);
-	halt_evidence(env, a, reason);
-	return false;
-}
-
 static void foreign(struct grab_env *env, struct activity *a,
 		    const struct verdict *v)
 {
@@ -63,34 +46,11 @@ static void without_claim(struct grab_env *env, struct activity *a,
 	}
 }
 
-void roll_judge(struct grab_env *env, struct activity *a, uint64_t seq,
-		const struct verdict *v, struct answer *answer)
-{
-	struct roll_entry e = {
-		.seq = seq,
-		.red_packet_id = answer->red_packet_id,
-		.amount_cents = answer->amount_cents,
-		.user = v->user,
-	};
-
-	if (seq == 0) {
-		without_claim(env, a, v, answer);
-		return;
-	}
-	if (a->roll_awaited) {
-		*answer = answer_unproven(v);
-		return;
-	}
-	if (judge(env, a, &e, v->revision)) {
-		activity_saw_claim(a, seq, v->user);
-	} else {
-		*answer = answer_unproven(v);
-	}
-}
-
 bool roll_judge_claim(struct grab_env *env, struct activity *a,
 		      const struct claim *c, uint64_t revision)
 {
+	char why[ROLL_WHY];
+	char reason[ROLL_WHY + ID_MAX + 40];
 	struct roll_entry e = {
 		.seq = c->seq,
 		.red_packet_id = c->packet.red_packet_id,
@@ -99,5 +59,27 @@ bool roll_judge_claim(struct grab_env *env, struct activity *a,
 		.user = c->user_id,
 	};
 
-	return judge(env, a, &e, revision);
+	if (!roll_knows(a->roll, e.seq, revision) ||
+	    roll_fits(a->roll, &e, why)) {
+		return true;
+	}
+	(void)snprintf(reason, sizeof reason,
+		       "claim %" PRIu64 " of user %.*s: %s", e.seq,
+		       BYTES_FMT(e.user), why);
+	halt_evidence(env, a, reason);
+	return false;
+}
+
+void roll_judge(struct grab_env *env, struct activity *a, const struct claim *c,
+		const struct verdict *v, struct answer *answer)
+{
+	if (c->seq == 0) {
+		without_claim(env, a, v, answer);
+		return;
+	}
+	if (a->roll_awaited || !roll_judge_claim(env, a, c, v->revision)) {
+		*answer = answer_unproven(v);
+		return;
+	}
+	activity_saw_claim(a, c->seq, v->user);
 }

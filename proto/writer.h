@@ -1,6 +1,6 @@
 /**
- * What the short ways of grab_frame.c and grab_batch.c write with: from the end
- * to the front, so that each length is known when it is its turn. end is where
+ * What the short ways past protobuf-c's descriptors write with: from the end to
+ * the front, so that each length is known when it is its turn. end is where
  * what stands behind begins, and the result where that is then.
  */
 #ifndef PROTO_WRITER_H

@@ -2,6 +2,7 @@
 c_test(frame unit SOURCES unit/test_frame.c LIBS proto)
 c_test(grab_frame unit SOURCES unit/test_grab_frame.c LIBS proto)
 c_test(grab_batch unit SOURCES unit/test_grab_batch.c LIBS proto)
+c_test(claim_event unit SOURCES unit/test_claim_event.c LIBS proto)
 c_test(protocol_doc unit SOURCES unit/test_protocol_doc.c LIBS proto)
 c_test(token unit SOURCES unit/test_token.c LIBS token PkgConfig::libjwt
        PkgConfig::openssl)
