@@ -8,7 +8,9 @@
  * and of a question: dubbo_server -> ledger_service.c -> reads.c ->
  * ledger_sqlite_read.c -> ledger_answer.c -> dubbo_server.
  */
+#include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "auditor.h"
 #include "base/log.h"
@@ -226,6 +228,11 @@ static int start(struct service_rt *rt)
 	int rv;
 
 	p->rt = rt;
+	/* Of this thread and those that it starts. */
+	errno = 0;
+	if (nice((int)p->options.nice) == -1 && errno != 0) {
+		log_warn("cannot let others go first", log_err(-errno));
+	}
 	settle_metrics_init();
 	rv = ledger_open(p->options.ledger_path, &p->ledger);
 	if (rv != 0) {

@@ -30,6 +30,9 @@ const struct config_key settle_option_keys[] = {
 
 	NUMBER("settle.batch_max", batch_max, "20000", 1, 100000,
 	       "messages in one transaction"),
+	NUMBER("settle.nice", nice, "5", 0, 19,
+	       "how far programs of the same machine go first, as nice(1) has "
+	       "it: taps are answered now, credits may wait a moment"),
 	SPAN("settle.backoff_min", backoff_min_ms, "100ms", 1, 60000,
 	     "first wait after the database failed; doubles"),
 	SPAN("settle.backoff_max", backoff_max_ms, "5s", 1, 600000,

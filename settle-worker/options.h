@@ -16,6 +16,7 @@ struct settle_options {
 	int64_t reads_max;
 	int64_t audit_ms;
 	int64_t batch_max;
+	int64_t nice;
 	int64_t backoff_min_ms;
 	int64_t backoff_max_ms;
 	int64_t gap_age_ms;
