@@ -54,7 +54,9 @@ static bool send_message(struct track *t, const struct kafka_message *m,
 		pause_sending(t);
 		return false;
 	}
-	t->outstanding++;
+	if (t->outstanding++ == 0) {
+		t->advance_ms = uv_now(t->relay->env->loop) + TRACK_ADVANCE_MS;
+	}
 	return true;
 }
 

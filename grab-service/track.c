@@ -334,9 +334,7 @@ static void write_lease(struct track *t, enum track_action action)
 		return;
 	}
 	if (action == TRACK_ADVANCE) {
-		/* Each is a write, which Redis may have to sync. */
-		t->advance_ms =
-			now_ms(t) + (uint64_t)t->relay->env->options->poll_ms;
+		t->advance_ms = now_ms(t) + TRACK_ADVANCE_MS;
 		argv[0] = BYTES("advance");
 		argv[3] = print(text[1], t->claims.done);
 		argv[4] = print(text[2], t->events.done);
@@ -354,6 +352,8 @@ void track_step(struct track *t)
 		.ours = t->ours,
 		.free = t->free,
 		.wanted = t->wanted,
+		/* An advance is a write, for which Redis stands still until it
+		 * is on the disk: one for many deliveries. */
 		.progress = t->ours && !t->fence.needed &&
 			    (t->claims.done > t->claims_cursor ||
 			     t->events.done > t->events_cursor) &&

@@ -22,6 +22,7 @@ enum {
 	TRACK_EVENTS_MAX = 256, /* events in one read, and in flight */
 	TRACK_BACKOFF_MS = 200, /* after Kafka refused something */
 	TRACK_POKE_MS = 10,     /* between a read and a poked one */
+	TRACK_ADVANCE_MS = 250, /* longest that a delivery waits for a cursor */
 };
 
 /* What is published: each has a topic. */
@@ -86,7 +87,8 @@ struct track {
 	uint64_t stop_reads;    /* read_count when the stop began */
 	uint64_t read_after;    /* claims.sent when it was last asked */
 	uint64_t quiet;         /* reads in a row that found nothing, a few */
-	uint64_t advance_ms;    /* loop time: the cursors wait for it */
+	uint64_t advance_ms;    /* loop time: the cursors wait for it, while
+				   anything is on its way */
 	uint64_t pause_ms;      /* loop time: nothing is sent before */
 	uint64_t claims_cursor;
 	uint64_t events_cursor;
