@@ -156,9 +156,9 @@ static void take_change(struct check *c, sqlite3_stmt *row)
 static const char accounts[] =
 	"SELECT a.owner, a.kind, a.currency, a.balance,"
 	" (SELECT coalesce(sum(delta), 0) FROM posting p"
-	"  WHERE p.account = a.account),"
-	" (SELECT coalesce(sum(amount), 0) FROM red_packet_record r"
-	"  WHERE r.account = a.account) FROM account a";
+	"  WHERE p.account = a.account), coalesce(r.amount, 0)"
+	" FROM account a LEFT JOIN (SELECT account, sum(amount) AS amount"
+	"  FROM red_packet_record GROUP BY account) r USING (account)";
 
 static void take_account(struct check *c, sqlite3_stmt *row)
 {
