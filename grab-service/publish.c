@@ -36,6 +36,12 @@ static void *tag(const struct track *t, enum track_kind kind, uint64_t position)
 	return (void *)(uintptr_t)v;
 }
 
+bool track_progress(const struct track *t)
+{
+	return t->claims.done > t->claims_cursor ||
+	       t->events.done > t->events_cursor;
+}
+
 static void pause_sending(struct track *t)
 {
 	t->pause_ms = uv_now(t->relay->env->loop) + TRACK_BACKOFF_MS;
@@ -54,7 +60,7 @@ static bool send_message(struct track *t, const struct kafka_message *m,
 		pause_sending(t);
 		return false;
 	}
-	if (t->outstanding++ == 0) {
+	if (t->outstanding++ == 0 && !track_progress(t)) {
 		t->advance_ms = uv_now(t->relay->env->loop) + TRACK_ADVANCE_MS;
 	}
 	return true;

@@ -236,7 +236,7 @@ static bool is_planned(const struct roll *r, const struct roll_entry *e,
 	struct bytes planned_id;
 	uint64_t place;
 
-	if (r == NULL || (e->tranche != 0 && e->tranche != r->tranche)) {
+	if (r == NULL || e->tranche != r->tranche) {
 		(void)snprintf(why, ROLL_WHY,
 			       "there is no packet %" PRIu64
 			       " of tranche %" PRIu32 " in the plan",

@@ -38,7 +38,7 @@ struct roll_entry {
 	uint64_t seq;
 	struct bytes red_packet_id;
 	int64_t amount_cents;
-	uint32_t tranche; /* 0: not told */
+	uint32_t tranche;
 	struct bytes user;
 };
 

@@ -352,11 +352,10 @@ void track_step(struct track *t)
 		.ours = t->ours,
 		.free = t->free,
 		.wanted = t->wanted,
-		/* An advance is a write, for which Redis stands still until it
-		 * is on the disk: one for many deliveries. */
-		.progress = t->ours && !t->fence.needed &&
-			    (t->claims.done > t->claims_cursor ||
-			     t->events.done > t->events_cursor) &&
+		/* At once when nothing is on its way. An advance is a write, for
+		 * which Redis stands still until it is on the disk: one for many
+		 * deliveries. */
+		.progress = t->ours && !t->fence.needed && track_progress(t) &&
 			    (t->outstanding == 0 || now_ms(t) >= t->advance_ms),
 		.rewind = t->rewind && !t->relay->stopping,
 		.due = now_ms(t) >= t->due_ms,

@@ -163,12 +163,12 @@ static void handle_read(struct track *t, const struct step_reply *reply,
 		t->quiet++;
 	}
 	t->blocked = 0;
-	if (t->ours && t->epoch == epoch) {
+	if (t->ours && t->claims_length < t->claims.sent) {
 		/* Some were won and sent since this was read. */
-		if (t->claims_length < t->claims.sent) {
-			t->claims_length = t->claims.sent;
-			track_count(t);
-		}
+		t->claims_length = t->claims.sent;
+		track_count(t);
+	}
+	if (t->ours && t->epoch == epoch) {
 		publish_events(t, list_at(reply, READ_EVENTS));
 		/* A tranche may have been announced since it was asked. */
 		if (roll_settled(t)) {
