@@ -88,8 +88,8 @@ const struct config_key gateway_option_keys[] = {
 	NUMBER("gateway.query_time", CONFIG_TIME, query_ms, "1s", 10, 10000,
 	       "how long QueryResult and QueryBalance may take"),
 	NUMBER("gateway.gather_time", CONFIG_TIME, gather_ms, "1ms", 0, 20,
-	       "while much comes: how long a loop waits for more, to read it "
-	       "at once; 0: not"),
+	       "a loop that has looked for messages looks again no sooner: what "
+	       "comes meanwhile is read at once; 0: as soon as it can"),
 	NUMBER("gateway.batch_max", CONFIG_INT, batch_max, "1000", 1, 1000,
 	       "grabs in one call to a grab-service"),
 	NUMBER("gateway.retry_percent", CONFIG_INT, retry_percent, "10", 0, 100,

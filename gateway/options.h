@@ -28,16 +28,16 @@ struct gateway_options {
 	int64_t try_ms;                /* one call to a service */
 	int64_t grace_ms;              /* for an answer after not_after */
 	int64_t query_ms;              /* QueryResult and QueryBalance */
-	int64_t gather_ms;
-	int64_t batch_max;           /* grabs in one call */
-	int64_t retry_percent;       /* of the requests may be repeated */
-	int64_t retry_burst;         /* and this many at once */
-	int64_t retry_after_ms;      /* what apps are told to wait */
-	int64_t remembered_max;      /* packets known to a connection */
-	int64_t edge_fresh_ms;       /* an answer is told again, 0: not */
-	int64_t edge_users_max;      /* known to have been told one */
-	int64_t edge_activities_max; /* with such an answer, per loop */
-	const char *grab_addresses;  /* of the grab-services */
+	int64_t gather_ms;             /* from one poll to the next, 0: not */
+	int64_t batch_max;             /* grabs in one call */
+	int64_t retry_percent;         /* of the requests may be repeated */
+	int64_t retry_burst;           /* and this many at once */
+	int64_t retry_after_ms;        /* what apps are told to wait */
+	int64_t remembered_max;        /* packets known to a connection */
+	int64_t edge_fresh_ms;         /* an answer is told again, 0: not */
+	int64_t edge_users_max;        /* known to have been told one */
+	int64_t edge_activities_max;   /* with such an answer, per loop */
+	const char *grab_addresses;    /* of the grab-services */
 	const char *grab_secret;
 	const char *ledger_addresses; /* of the settle-workers */
 	const char *ledger_secret;

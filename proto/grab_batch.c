@@ -151,8 +151,8 @@ bool grab_batch_read_requests(struct bytes value, Rain__GrabRequest *requests,
 
 /* ---- Writing ---- */
 
-/* What stands from at to end, at the end of the room made there, becomes a
- * field of the batch, at its front. */
+/* What stands from at to end, which is the end of the room that was made in
+ * out, becomes the next grab of the batch, or its answer. */
 static void put_one(struct buf *out, uint8_t *at, const uint8_t *end)
 {
 	size_t n;

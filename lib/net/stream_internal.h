@@ -17,7 +17,7 @@ struct stream_hub {
 	size_t pending_count;
 	size_t queued;            /* bytes, of all streams */
 	uint64_t gather_ns;       /* from one poll to the next, at least */
-	uint64_t polled_ns;       /* when the last began; not kept at 0 */
+	uint64_t polled_ns;       /* when the last began; only if it gathers */
 	int handles;              /* not closed yet */
 	uint8_t input[HUB_INPUT]; /* what all streams read into */
 };
