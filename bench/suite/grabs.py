@@ -22,8 +22,7 @@ class Grabs:
         self.settling = max(seconds, 10) if strict else seconds
         self.strict = strict  # it is about how fast, not whether it runs
         self.rate = 60000  # wins a second: a guess until one was measured
-        self.held = 0  # taps a second, the most that held
-        self.sought = False  # it was looked for
+        self.held = None  # taps a second, the most that held; 0: none did
 
     def meter(self):
         return Meter(self.stack.processes())
@@ -117,11 +116,11 @@ class Grabs:
         one that was disturbed lowers all that is measured with it."""
         if not self.strict:
             return 1000
-        rate = LOW_RATE
-        while not self.sought and (self.holds(rate) or self.holds(rate)):
-            self.held = rate
-            rate *= 1.15
-        self.sought = True
+        if self.held is None:
+            self.held, rate = 0, LOW_RATE
+            while self.holds(rate) or self.holds(rate):
+                self.held = rate
+                rate *= 1.15
         if not self.held:
             raise Failed(f"not even {LOW_RATE} taps a second hold")
         return self.held
