@@ -42,6 +42,14 @@ bool track_progress(const struct track *t)
 	       t->events.done > t->events_cursor;
 }
 
+void track_sent(struct track *t)
+{
+	if (t->claims_length < t->claims.sent) {
+		t->claims_length = t->claims.sent;
+		track_count(t);
+	}
+}
+
 static void pause_sending(struct track *t)
 {
 	t->pause_ms = uv_now(t->relay->env->loop) + TRACK_BACKOFF_MS;
@@ -158,10 +166,7 @@ bool relay_publish(struct activity *a, const struct claim *c, uint64_t revision)
 	if (!send_claim(t, c)) {
 		return false;
 	}
-	if (t->claims_length < c->seq) {
-		t->claims_length = c->seq;
-		track_count(t);
-	}
+	track_sent(t);
 	return true;
 }
 

@@ -140,6 +140,8 @@ void track_drop(struct track *t, const char *why);
 void track_release(struct track *t);
 /** publish.c: whether something was delivered that the cursors do not have. */
 bool track_progress(const struct track *t);
+/** publish.c: what was sent is in the outbox, whatever an older read told. */
+void track_sent(struct track *t);
 /** Whether everything is published and recorded, as far as is known. */
 bool track_published(const struct track *t);
 /** Whether anything is in flight that holds a pointer to t. */

@@ -163,10 +163,8 @@ static void handle_read(struct track *t, const struct step_reply *reply,
 		t->quiet++;
 	}
 	t->blocked = 0;
-	if (t->ours && t->claims_length < t->claims.sent) {
-		/* Some were won and sent since this was read. */
-		t->claims_length = t->claims.sent;
-		track_count(t);
+	if (t->ours) {
+		track_sent(t); /* since this was read */
 	}
 	if (t->ours && t->epoch == epoch) {
 		publish_events(t, list_at(reply, READ_EVENTS));
