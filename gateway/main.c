@@ -32,7 +32,8 @@ static struct gateway *gateway;
 /* Beside the apps' connections: logs, services, epoll. */
 enum { FILES_BESIDE = 256 };
 
-static void raise_file_limit(void)
+/* The service's frame has raised the limit as far as the system lets it. */
+static void respect_file_limit(void)
 {
 	struct rlimit limit;
 	rlim_t want = (rlim_t)options.connections_max + FILES_BESIDE;
@@ -41,10 +42,8 @@ static void raise_file_limit(void)
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
 		return;
 	}
-	limit.rlim_cur = limit.rlim_max;
-	(void)setrlimit(RLIMIT_NOFILE, &limit);
 	/* The last twentieth is never given to apps, see gateway.c. */
-	usable = limit.rlim_max - limit.rlim_max / 20;
+	usable = limit.rlim_cur - limit.rlim_cur / 20;
 	if (usable < want) {
 		options.connections_max =
 			usable > 2 * FILES_BESIDE
@@ -52,14 +51,14 @@ static void raise_file_limit(void)
 				: FILES_BESIDE;
 		log_warn("fewer open files are allowed than "
 			 "gateway.connections_max needs",
-			 log_int("allowed", (int64_t)limit.rlim_max),
+			 log_int("allowed", (int64_t)limit.rlim_cur),
 			 log_int("connections_max", options.connections_max));
 	}
 }
 
 static int start(struct service_rt *rt)
 {
-	raise_file_limit();
+	respect_file_limit();
 	return gateway_new(rt->loop, &options, &gateway);
 }
 

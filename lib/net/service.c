@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -201,35 +200,6 @@ static void fail_cb(uv_async_t *handle)
 	}
 }
 
-/* The number of files we may have; as many as the system lets us. */
-static int64_t raise_file_limit(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
-		return -1;
-	}
-	files.rlim_cur = files.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &files) != 0) {
-		log_warn("file limit stays", log_err(-errno));
-		(void)getrlimit(RLIMIT_NOFILE, &files);
-	}
-	return (int64_t)files.rlim_cur;
-}
-
-static void log_start(struct service_state *st)
-{
-	struct buf bounds;
-
-	buf_init(&bounds);
-	config_bounds(&st->config, &bounds);
-	log_info("starting", log_str("version", RAIN_VERSION),
-		 log_int("pid", getpid()),
-		 log_int("files_max", raise_file_limit()));
-	log_info("bounds", log_bytes("limits", buf_live(&bounds)));
-	buf_close(&bounds);
-}
-
 static int ready_fd_of(const char *text)
 {
 	uint64_t fd;
@@ -237,6 +207,19 @@ static int ready_fd_of(const char *text)
 	return text != NULL && bytes_to_u64(bytes_str(text), INT_MAX, &fd)
 		       ? (int)fd
 		       : -1;
+}
+
+/* SIG_BLOCK: what comes from now on waits for its handler instead of ending
+ * us. SIG_UNBLOCK: there is one. */
+static void hold_signals(int how)
+{
+	sigset_t held;
+
+	(void)sigemptyset(&held);
+	(void)sigaddset(&held, SIGTERM);
+	(void)sigaddset(&held, SIGINT);
+	(void)sigaddset(&held, SIGHUP);
+	(void)sigprocmask(how, &held, NULL);
 }
 
 static void watch(struct service_state *st, uv_signal_t *handle,
@@ -255,6 +238,7 @@ static void open_handles(struct service_state *st)
 	watch(st, &st->term, term_cb, SIGTERM);
 	watch(st, &st->intr, term_cb, SIGINT);
 	watch(st, &st->hup, hup_cb, SIGHUP);
+	hold_signals(SIG_UNBLOCK);
 	check(uv_timer_init(&st->loop, &st->tick) == 0);
 	check(uv_timer_init(&st->loop, &st->limit) == 0);
 	check(uv_async_init(&st->loop, &st->fail, fail_cb) == 0);
@@ -331,7 +315,7 @@ static int run(struct service_state *st)
 	(void)signal(SIGPIPE, SIG_IGN);
 	register_metrics(svc);
 	open_handles(st); /* first, so that a signal finds its handler */
-	log_start(st);
+	service_log_start(&st->config);
 	if (service_pages_start(&st->pages, st->common.http_listen) != 0 ||
 	    svc->start(&st->rt) != 0) {
 		st->exit_code = EXIT_NO_START;
@@ -372,6 +356,7 @@ int service_main(struct service *svc, int argc, char **argv)
 	int rv = EXIT_CONFIG;
 
 	check(svc->name != NULL && svc->start != NULL);
+	hold_signals(SIG_BLOCK);
 	service_config_init(svc, &st->config, &st->common);
 	st->rt.svc = svc;
 	st->rt.state = st;

@@ -8,9 +8,10 @@
  *
  * SIGTERM and SIGINT drain and exit 0. A drain that takes longer than
  * drain.timeout, and one that a second signal ends at once, say what was left
- * and exit 3. SIGHUP reloads the keys marked
- * CONFIG_LIVE; SIGPIPE is ignored. If RAIN_READY_FD names a file descriptor,
- * "ready\n" is written to it when /readyz first turns true, and it is closed.
+ * and exit 3. SIGHUP reloads the keys marked CONFIG_LIVE. A signal that comes
+ * during the start waits until that is done, also if it was blocked before us;
+ * SIGPIPE is ignored. If RAIN_READY_FD names a file descriptor, "ready\n" is
+ * written to it when /readyz first turns true, and it is closed.
  */
 #ifndef NET_SERVICE_H
 #define NET_SERVICE_H

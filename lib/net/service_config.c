@@ -1,5 +1,7 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -292,4 +294,33 @@ void service_log_setup(const struct service *svc,
 		  strcmp(common->log_format, "json") == 0 ? LOG_JSON
 							  : LOG_LOGFMT,
 		  svc->name);
+}
+
+/* The number of files we may have; as many as the system lets us. */
+static int64_t raise_file_limit(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0) {
+		return -1;
+	}
+	files.rlim_cur = files.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &files) != 0) {
+		log_warn("file limit stays", log_err(-errno));
+		(void)getrlimit(RLIMIT_NOFILE, &files);
+	}
+	return (int64_t)files.rlim_cur;
+}
+
+void service_log_start(const struct config *c)
+{
+	struct buf bounds;
+
+	buf_init(&bounds);
+	config_bounds(c, &bounds);
+	log_info("starting", log_str("version", RAIN_VERSION),
+		 log_int("pid", getpid()),
+		 log_int("files_max", raise_file_limit()));
+	log_info("bounds", log_bytes("limits", buf_live(&bounds)));
+	buf_close(&bounds);
 }

@@ -88,6 +88,10 @@ void service_log_lines(const char *event, struct bytes lines);
 void service_log_setup(const struct service *svc,
 		       const struct service_options *common);
 
+/** Log what starts and with which bounds; as many files as the system lets us
+ * may be open from then on. */
+void service_log_start(const struct config *c);
+
 /** Start the pages on address; an empty one means no HTTP. 0 or a code. */
 must_check int service_pages_start(struct service_pages *p,
 				   const char *address);

@@ -108,24 +108,18 @@ Test(service, prints_what_is_asked_for)
 	expect_text("  host.fixed_max = 7\n      needs a restart\n");
 	expect_text("  host.live = 1\n      changes (SIGHUP applies it)\n");
 	expect_text("drain.timeout");
-}
-
-Test(service, prints_its_version)
-{
+	process_close(&host);
 	RUN("--version");
 	expect_exit(0);
 	expect_text("service-host 0.");
 }
 
-Test(service, refuses_strange_options)
+Test(service, names_every_problem_of_options_and_configuration)
 {
 	RUN("--confg=x");
 	expect_exit(1);
 	expect_text("service-host: --confg=x: no such option");
-}
-
-Test(service, names_every_configuration_problem)
-{
+	process_close(&host);
 	write_ini("[host]\nlive = 0\n");
 	RUN("--config", ini, "--set=host.mode=x", "--set", "a.b=c");
 	expect_exit(1);
@@ -186,6 +180,23 @@ Test(service, serves_its_pages_and_drains)
 	expect_text("event=draining");
 	expect_text("event=stopped exit=0");
 	cr_assert_null(strstr(process_text(&host), "hunter2"));
+}
+
+/* Neither ends the process the way of a program that does not hear them. */
+Test(service, hears_what_comes_before_it_can)
+{
+	sigset_t early;
+
+	(void)sigemptyset(&early);
+	(void)sigaddset(&early, SIGHUP);
+	(void)sigaddset(&early, SIGTERM);
+	cr_assert_eq(sigprocmask(SIG_BLOCK, &early, NULL), 0);
+	RUN("--config", ini);
+	process_signal(&host, SIGHUP);
+	process_signal(&host, SIGTERM);
+	expect_exit(0);
+	expect_text("event=\"configuration reloaded\"");
+	expect_text("event=draining");
 }
 
 /* A connection from 127.0.0.2 to 127.0.0.9, in turns, and from where the test

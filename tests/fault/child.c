@@ -153,6 +153,30 @@ bool child_ended(const struct child *c)
 	return c->open == 0;
 }
 
+bool child_hears(const struct child *c, int signum)
+{
+	uint64_t bit = (uint64_t)1 << (signum - 1);
+	uint64_t heard = 0;
+	char line[128];
+	FILE *status;
+
+	if (!c->running) {
+		return false;
+	}
+	snprintf(line, sizeof line, "/proc/%d/status", (int)c->process.pid);
+	status = fopen(line, "r");
+	while (status != NULL && fgets(line, sizeof line, status) != NULL) {
+		if (strncmp(line, "SigBlk:", 7) == 0 ||
+		    strncmp(line, "SigCgt:", 7) == 0) {
+			heard |= strtoull(line + 7, NULL, 16);
+		}
+	}
+	if (status != NULL) {
+		(void)fclose(status);
+	}
+	return (heard & bit) != 0;
+}
+
 void child_signal(struct child *c, int signum)
 {
 	if (c->running) {

@@ -43,6 +43,10 @@ must_check int child_start(struct child *c, uv_loop_t *loop,
 /** Nothing is left of it on the loop. */
 bool child_ended(const struct child *c);
 
+/** Whether it has come so far in its start that signum would not just end it:
+ * it holds the signal back or has a handler. */
+bool child_hears(const struct child *c, int signum);
+
 /** Send signum, if it runs. */
 void child_signal(struct child *c, int signum);
 

@@ -49,7 +49,8 @@ static bool redis_command(struct faults *f, const char *const *words)
 			   NULL) == 0;
 }
 
-/* Whether it could be done: a process that is away can't be hit. */
+/* Whether it could be done: a process that is away, or has not begun to hear
+ * the signal, can't be hit. */
 static bool hit_process(struct faults *f, const struct fault *what)
 {
 	static const char *const flush[] = { "SCRIPT", "FLUSH", NULL };
@@ -70,9 +71,15 @@ static bool hit_process(struct faults *f, const struct fault *what)
 				     0);
 		return true;
 	case FAULT_DRAIN:
+		if (!child_hears(&p->child, SIGTERM)) {
+			return false;
+		}
 		move(p, PROCESS_DRAINING, SIGTERM, what->duration_ms);
 		return true;
 	case FAULT_HUP:
+		if (!child_hears(&p->child, SIGHUP)) {
+			return false;
+		}
 		child_signal(&p->child, SIGHUP);
 		return true;
 	case FAULT_CLIENT_KILL:
@@ -276,8 +283,6 @@ void faults_print(const struct faults *f, FILE *out)
 		}
 		fputc('\n', out);
 	}
-	fprintf(out,
-		"  missed       %4" PRIu64
-		"  (their target was away already)\n",
+	fprintf(out, "  missed       %4" PRIu64 "  (their target was away)\n",
 		f->missed);
 }

@@ -315,6 +315,11 @@ static void stop_some(struct world *w, size_t first, size_t last)
 		if (p->state == PROCESS_STOPPED) {
 			child_signal(&p->child, SIGCONT);
 		}
+		while (is_ours(p->id) && p->child.running &&
+		       !child_hears(&p->child, SIGTERM) &&
+		       uv_now(&w->loop) < end) {
+			world_turn(w); /* it has only just been started */
+		}
 		if (p->child.running && p->state != PROCESS_KILLED) {
 			p->state = PROCESS_DRAINING;
 			child_signal(&p->child, SIGTERM);
