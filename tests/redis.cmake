@@ -8,7 +8,7 @@ foreach(name hello fake end)
             lib/turns.c
     LIBS client PkgConfig::openssl)
 endforeach()
-foreach(name lost script user)
+foreach(name lost script transaction user)
   c_test(redis_${name} integration
     SOURCES integration/test_redis_${name}.c lib/redis_rig.c
             lib/redis_server.c lib/turns.c

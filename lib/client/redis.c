@@ -155,7 +155,23 @@ void redis_script(struct redis *r, const struct redis_script *script,
 		refuse(r, done, ctx);
 		return;
 	}
-	submit(r, redis_call_new_script(script, key_count, argc, argv),
+	submit(r, redis_call_new_script(script, key_count, argc, argv, 0, NULL),
+	       timeout_ms, done, ctx);
+}
+
+void redis_transaction(struct redis *r, const struct redis_script *script,
+		       size_t key_count, size_t argc, const struct bytes *argv,
+		       size_t then_count, const struct redis_words *then,
+		       uint64_t timeout_ms, redis_cb done, void *ctx)
+{
+	check(then_count > 0);
+	if (full(r)) {
+		refuse(r, done, ctx);
+		return;
+	}
+	submit(r,
+	       redis_call_new_script(script, key_count, argc, argv, then_count,
+				     then),
 	       timeout_ms, done, ctx);
 }
 

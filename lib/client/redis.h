@@ -105,4 +105,21 @@ void redis_script(struct redis *r, const struct redis_script *script,
 		  size_t key_count, size_t argc, const struct bytes *argv,
 		  uint64_t timeout_ms, redis_cb done, void *ctx);
 
+/* A plain command behind a script, below. */
+struct redis_words {
+	size_t argc;
+	const struct bytes *argv;
+};
+
+/** redis_script() and the plain commands `then` behind it in one transaction:
+ * MULTI, the script, those, EXEC. Nobody's command comes between, and Redis
+ * does all or nothing. Redis goes on behind a script that refuses, and behind
+ * one that is not there: what is in `then` must do nothing then, for the script
+ * may be sent again. Done: reply is the array of their replies, of which only
+ * the first is surely no error. */
+void redis_transaction(struct redis *r, const struct redis_script *script,
+		       size_t key_count, size_t argc, const struct bytes *argv,
+		       size_t then_count, const struct redis_words *then,
+		       uint64_t timeout_ms, redis_cb done, void *ctx);
+
 #endif

@@ -126,7 +126,12 @@ static void handle_reply(struct redis *r, redisReply *reply)
 		redis_conn_close(r, ERR_PROTO);
 		return;
 	}
+	if (r->sent->due > 1) {
+		redis_call_take(r->sent, reply);
+		return;
+	}
 	c = redis_take_first(r);
+	reply = redis_call_verdict(c, reply);
 	if (c->own) {
 		c->done(c->ctx, REDIS_DONE, reply);
 		redis_finish(r, c, REDIS_DONE, reply);

@@ -79,7 +79,15 @@ enum redis_reaction redis_classify(struct bytes error,
 {
 	/* Redis kills only scripts that have written nothing. */
 	static const char killed[] = "Script killed by user";
-	const struct row *row = find(error);
+	static const char aborted[] =
+		"EXECABORT Transaction discarded because of: ";
+	const struct row *row;
+
+	if (begins_with(error, aborted)) {
+		error = bytes_make(error.p + sizeof(aborted) - 1,
+				   error.n - (sizeof(aborted) - 1));
+	}
+	row = find(error);
 
 	*outcome = REDIS_NOT_EXECUTED;
 	if (error.n > 0 && from_script(error) &&

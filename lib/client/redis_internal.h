@@ -29,9 +29,11 @@ enum {
 struct redis_call {
 	struct redis_call *next;
 	struct redis_call *prev;
-	redis_cb done;                     /* NULL: nobody wants to know */
-	void *ctx;                         /* for done */
-	redisReply *reply;                 /* finished: owned, or NULL */
+	redis_cb done;     /* NULL: nobody wants to know */
+	void *ctx;         /* for done */
+	redisReply *reply; /* finished: owned, or NULL */
+	redisReply
+		*refused; /* transaction: the first error, while it is sent */
 	const struct redis_script *script; /* NULL: a plain command */
 	uint64_t deadline_ms;              /* loop time; UINT64_MAX: none */
 	uint64_t sent_ms;                  /* loop time */
@@ -40,9 +42,12 @@ struct redis_call {
 	bool eval;      /* script: send the source, not the SHA1 */
 	bool abandoned; /* sent and expired: its reply is swallowed */
 	size_t argc;    /* as Redis counts them */
+	size_t then;    /* commands behind the script; 0: no transaction */
+	size_t due;     /* sent: replies to come, of a transaction several */
 	size_t n;       /* bytes of wire */
 	uint8_t wire[]; /* the encoded arguments, of a script those after the
-			 * SHA1; kept until the answer for EVAL */
+			 * SHA1; kept until the answer for EVAL. Behind them
+			 * the commands of `then`. */
 };
 
 enum redis_state {
@@ -105,7 +110,9 @@ struct redis {
 struct redis_call *redis_call_new(size_t argc, const struct bytes *argv);
 struct redis_call *redis_call_new_script(const struct redis_script *script,
 					 size_t key_count, size_t argc,
-					 const struct bytes *argv);
+					 const struct bytes *argv,
+					 size_t then_count,
+					 const struct redis_words *then);
 
 /** Without arguments: only there to be finished. */
 struct redis_call *redis_call_new_empty(redis_cb done, void *ctx);
@@ -113,8 +120,19 @@ struct redis_call *redis_call_new_empty(redis_cb done, void *ctx);
 /** Frees the reply too. */
 void redis_call_free(struct redis_call *c);
 
-/** Append the whole command, as EVALSHA or EVAL if it is a script. */
+/** Append the whole command, as EVALSHA or EVAL if it is a script, and all of
+ * a transaction. */
 void redis_call_write(const struct redis_call *c, struct buf *out);
+
+/** How many replies that brings. */
+size_t redis_call_replies(const struct redis_call *c);
+
+/** Take a reply that is not the last one. */
+void redis_call_take(struct redis_call *c, redisReply *reply);
+
+/** What the last reply, which it takes, says of the whole: that reply, or the
+ * error by which the transaction was refused or its script ended. */
+redisReply *redis_call_verdict(struct redis_call *c, redisReply *last);
 
 /* ---- redis_queue.c ---- */
 

@@ -29,6 +29,7 @@ void redis_send(struct redis *r, struct redis_call *c)
 		stream_wrote(&r->stream);
 	}
 	c->sent_ms = now_ms(r);
+	c->due = redis_call_replies(c);
 	DL_APPEND(r->sent, c);
 }
 

@@ -1,4 +1,4 @@
-/* Bounds, and the end of a client in every state. */
+/* Transactions that are cut, bounds, and the end of a client in every state. */
 #include <criterion/criterion.h>
 
 #include "lib/redis_fake.h"
@@ -38,6 +38,45 @@ static void garbage_cb(struct fake_conn *c, const redisReply *command)
 {
 	(void)command;
 	fake_say(c, "HTTP/1.1 400 Bad Request\r\n\r\n");
+}
+
+/* ---- Transactions ---- */
+
+/* Nobody knows what became of it until EXEC is answered. */
+Test(redis_end, a_transaction_cut_between_its_replies)
+{
+	static const char *const replies[] = {
+		"", "+OK\r\n", "+OK\r\n+QUEUED\r\n",
+		"+OK\r\n-NOPERM no\r\n+QUEUED\r\n"
+	};
+	struct redis_script script = rig_make_script("s", "return 1");
+	struct answer a;
+	struct answer late;
+
+	f.on_command = keep_cb;
+	start(NULL);
+	for (size_t i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
+		rig_ready(&g, true);
+		f.commands = 0;
+		rig_transaction(&g, &a, 9000, &script, 0, "", "LLEN k");
+		RUN_UNTIL(&g.loop, f.commands == 4);
+		fake_say(last, replies[i]);
+		fake_hang_up(last);
+		rig_answer(&g, &a);
+		cr_assert_eq(a.outcome, REDIS_UNKNOWN, "%zu", i);
+	}
+	/* Those of one that was not waited for are all swallowed. */
+	rig_ready(&g, true);
+	f.commands = 0;
+	rig_transaction(&g, &late, 20, &script, 0, "", "LLEN k");
+	rig_answer(&g, &late);
+	cr_assert_eq(late.outcome, REDIS_UNKNOWN);
+	rig_send(&g, &a, 9000, "GET a");
+	RUN_UNTIL(&g.loop, f.commands == 5);
+	fake_say(last,
+		 "+OK\r\n+QUEUED\r\n+QUEUED\r\n*2\r\n:1\r\n:2\r\n+mine\r\n");
+	rig_answer(&g, &a);
+	cr_assert_str_eq(a.text, "mine");
 }
 
 /* ---- Bounds ---- */

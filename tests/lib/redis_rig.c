@@ -107,6 +107,25 @@ void rig_all(struct rig *g)
 
 /* ---- Commands ---- */
 
+static void put_text(struct answer *a, const redisReply *reply)
+{
+	size_t n = strlen(a->text);
+	char *at = a->text + n;
+
+	if (reply->str != NULL) {
+		snprintf(at, sizeof(a->text) - n, "%s", reply->str);
+	} else if (reply->type == REDIS_REPLY_INTEGER) {
+		snprintf(at, sizeof(a->text) - n, "%lld", reply->integer);
+	}
+	for (size_t i = 0; i < reply->elements; i++) {
+		put_text(a, reply->element[i]);
+		if (i + 1 < reply->elements) {
+			n = strlen(a->text);
+			snprintf(a->text + n, sizeof(a->text) - n, " ");
+		}
+	}
+}
+
 static void ended_cb(void *ctx, enum redis_outcome outcome,
 		     const redisReply *reply)
 {
@@ -119,10 +138,8 @@ static void ended_cb(void *ctx, enum redis_outcome outcome,
 	a->place = ++g->ended;
 	a->outcome = outcome;
 	a->replied = reply != NULL;
-	if (reply != NULL && reply->str != NULL) {
-		snprintf(a->text, sizeof(a->text), "%s", reply->str);
-	} else if (reply != NULL && reply->type == REDIS_REPLY_INTEGER) {
-		snprintf(a->text, sizeof(a->text), "%lld", reply->integer);
+	if (reply != NULL) {
+		put_text(a, reply);
 	}
 }
 
@@ -171,6 +188,21 @@ void rig_script(struct rig *g, struct answer *a, uint64_t timeout_ms,
 	begin(g, a);
 	redis_script(g->redis, script, key_count, argc, argv, timeout_ms,
 		     ended_cb, a);
+	g->in_call = false;
+}
+
+void rig_transaction(struct rig *g, struct answer *a, uint64_t timeout_ms,
+		     const struct redis_script *script, size_t key_count,
+		     const char *words, const char *then)
+{
+	struct bytes argv[WORDS_MAX];
+	struct bytes then_argv[WORDS_MAX];
+	size_t argc = split(words, argv);
+	struct redis_words behind = { split(then, then_argv), then_argv };
+
+	begin(g, a);
+	redis_transaction(g->redis, script, key_count, argc, argv, 1, &behind,
+			  timeout_ms, ended_cb, a);
 	g->in_call = false;
 }
 

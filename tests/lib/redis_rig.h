@@ -20,7 +20,8 @@ struct answer {
 	size_t place;               /* it was the n-th to end, from 1 */
 	enum redis_outcome outcome; /* once ended */
 	bool replied;               /* there was a reply */
-	char text[RIG_TEXT]; /* of the reply: a string, a number, an error */
+	char text[RIG_TEXT]; /* of the reply: a string, a number, an error; of
+			      * an array all of them, with spaces between */
 };
 
 struct rig {
@@ -65,6 +66,10 @@ void rig_send(struct rig *g, struct answer *a, uint64_t timeout_ms,
 void rig_script(struct rig *g, struct answer *a, uint64_t timeout_ms,
 		const struct redis_script *script, size_t key_count,
 		const char *words);
+/** Send a script and one command behind it, as a transaction. */
+void rig_transaction(struct rig *g, struct answer *a, uint64_t timeout_ms,
+		     const struct redis_script *script, size_t key_count,
+		     const char *words, const char *then);
 /** Send, wait for the end, and tell the text; "" without a reply. */
 const char *rig_ask(struct rig *g, struct answer *a, const char *words);
 

@@ -46,7 +46,8 @@ Test(redis_call, script_as_evalsha_then_eval)
 		.sha1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db",
 	};
 	struct redis_call *c = redis_call_new_script(
-		&script, 1, 2, (struct bytes[]){ BYTES("key"), BYTES("arg") });
+		&script, 1, 2, (struct bytes[]){ BYTES("key"), BYTES("arg") },
+		0, NULL);
 
 	expect(c, "*5\r\n$7\r\nEVALSHA\r\n$40\r\n"
 		  "e0e1f9fabfc9d4800c877a703b823ac0578ff8db\r\n"
@@ -54,6 +55,29 @@ Test(redis_call, script_as_evalsha_then_eval)
 	c->eval = true;
 	expect(c, "*5\r\n$4\r\nEVAL\r\n$8\r\nreturn 1\r\n"
 		  "$1\r\n1\r\n$3\r\nkey\r\n$3\r\narg\r\n");
+	redis_call_free(c);
+}
+
+Test(redis_call, transaction_around_a_script_and_what_follows)
+{
+	static const struct redis_script script = {
+		.name = "one",
+		.source = { (const uint8_t *)"return 1", 8 },
+		.sha1 = "e0e1f9fabfc9d4800c877a703b823ac0578ff8db",
+	};
+	const struct redis_words then[] = {
+		{ 2, (struct bytes[]){ BYTES("LLEN"), BYTES("k") } },
+		{ 1, (struct bytes[]){ BYTES("PING") } },
+	};
+	struct redis_call *c =
+		redis_call_new_script(&script, 0, 0, NULL, 2, then);
+
+	expect(c, "*1\r\n$5\r\nMULTI\r\n"
+		  "*3\r\n$7\r\nEVALSHA\r\n$40\r\n"
+		  "e0e1f9fabfc9d4800c877a703b823ac0578ff8db\r\n$1\r\n0\r\n"
+		  "*2\r\n$4\r\nLLEN\r\n$1\r\nk\r\n*1\r\n$4\r\nPING\r\n"
+		  "*1\r\n$4\r\nEXEC\r\n");
+	cr_assert_eq(redis_call_replies(c), 5);
 	redis_call_free(c);
 }
 

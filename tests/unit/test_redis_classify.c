@@ -45,6 +45,11 @@ static const struct row rows[] = {
 	  NE, REDIS_REACT_FULL },
 	{ "NOREPLICAS Not enough good replicas to write." SCRIPT_END, NE,
 	  REDIS_REACT_FULL },
+	{ "EXECABORT Transaction discarded because of: OOM command not allowed "
+	  "when used memory > 'maxmemory'.",
+	  NE, REDIS_REACT_FULL },
+	{ "EXECABORT Transaction discarded because of previous errors.", NE,
+	  REDIS_REACT_NONE },
 	{ "NOAUTH Authentication required.", NE, REDIS_REACT_CONFIG },
 	{ "WRONGPASS invalid username-password pair or user is disabled.", NE,
 	  REDIS_REACT_CONFIG },
