@@ -245,24 +245,14 @@ size_t job_packet(const struct activity_job *job, uint64_t i,
 	return packet_format(&p, out);
 }
 
-void job_push(struct activity_job *job, const struct redis_script *script,
-	      size_t argc, const struct bytes *argv, uint64_t from, uint64_t n,
-	      step_cb done)
+void *job_packets(const struct activity_job *job, uint64_t from, uint64_t n,
+		  struct bytes *out)
 {
 	char(*texts)[PACKET_TEXT_MAX] = xcalloc(n, sizeof(*texts));
-	struct bytes *all = xcalloc(argc + 1 + n, sizeof(*all));
-	char offset[24];
 
-	(void)snprintf(offset, sizeof(offset), "%" PRIu64, from);
-	for (size_t i = 0; i < argc; i++) {
-		all[i] = argv[i];
-	}
-	all[argc] = bytes_str(offset);
 	for (uint64_t i = 0; i < n; i++) {
-		all[argc + 1 + i] = bytes_make(
-			texts[i], job_packet(job, from + i, texts[i]));
+		out[i] = bytes_make(texts[i],
+				    job_packet(job, from + i, texts[i]));
 	}
-	job_step(job, script, argc + 1 + n, all, done);
-	free(all);
-	free(texts);
+	return texts;
 }

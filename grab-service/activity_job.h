@@ -113,9 +113,9 @@ void job_step(struct activity_job *job, const struct redis_script *script,
 size_t job_packet(const struct activity_job *job, uint64_t i,
 		  char out[PACKET_TEXT_MAX]);
 
-/** Run a step for the job with argv, then `from`, then n packets from there on. */
-void job_push(struct activity_job *job, const struct redis_script *script,
-	      size_t argc, const struct bytes *argv, uint64_t from, uint64_t n,
-	      step_cb done);
+/** The same of n packets from `from` on. Free what it returns when out is used
+ * no more. */
+must_check void *job_packets(const struct activity_job *job, uint64_t from,
+			     uint64_t n, struct bytes *out);
 
 #endif

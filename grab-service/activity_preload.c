@@ -100,7 +100,13 @@ static void push_cb(void *ctx, enum redis_outcome outcome,
 
 static void push(struct activity_job *job, uint64_t from, uint64_t n)
 {
-	job_push(job, &lua_preload, 0, NULL, from, n, push_cb);
+	struct bytes *packets = xcalloc(n, sizeof(*packets));
+	void *texts = job_packets(job, from, n, packets);
+
+	step_preload(job->svc->deps.redis, bytes_str(job->id), from, n, packets,
+		     job->svc->deps.timeout_ms, push_cb, job);
+	free(texts);
+	free(packets);
 }
 
 static void allocated(struct activity_job *job)

@@ -82,13 +82,20 @@ static void push_cb(void *ctx, enum redis_outcome outcome,
 
 void topup_push(struct activity_job *job, uint64_t from, uint64_t n)
 {
+	struct bytes *argv = xcalloc(3 + n, sizeof(*argv));
+	void *texts = job_packets(job, from, n, argv + 3);
 	char number[16];
+	char offset[24];
 
 	(void)snprintf(number, sizeof(number), "%" PRIu32,
 		       topup_wanted(job)->number);
-	job_push(job, &lua_topup, 2,
-		 (const struct bytes[]){ BYTES("load"), bytes_str(number) },
-		 from, n, push_cb);
+	(void)snprintf(offset, sizeof(offset), "%" PRIu64, from);
+	argv[0] = BYTES("load");
+	argv[1] = bytes_str(number);
+	argv[2] = bytes_str(offset);
+	job_step(job, &lua_topup, 3 + n, argv, push_cb);
+	free(texts);
+	free(argv);
 }
 
 /* ---- Waiting for the money ---- */

@@ -6,12 +6,19 @@
 #include "base/check.h"
 #include "base/id.h"
 
+#include "lua/scripts.h"
 #include "rain/activity_service.pb-c.h"
 
-enum { KEY_COUNT = 6, KEY_MAX = ID_MAX + 24, HEAD_COUNT = 4 };
+enum {
+	KEY_COUNT = 6,
+	GATE = KEY_COUNT, /* of preload.lua, beside them */
+	KEY_MAX = ID_MAX + 24,
+	HEAD_COUNT = 4,
+};
 
-static const char *const key_names[KEY_COUNT] = { "packets", "users", "claims",
-						  "events",  "meta",  "relay" };
+static const char *const key_names[KEY_COUNT + 1] = {
+	"packets", "users", "claims", "events", "meta", "relay", "loading",
+};
 
 static const struct {
 	enum step_code code;
@@ -144,17 +151,18 @@ struct step {
 	void *ctx;
 };
 
-static void step_run_cb(void *ctx, enum redis_outcome outcome,
-			const redisReply *reply)
+/* Frees s. is_whole: what came with a reply OK is good as well. */
+static void answer(struct step *s, enum redis_outcome outcome,
+		   const redisReply *reply, bool is_whole)
 {
-	struct step *s = ctx;
 	struct step_reply parsed = { 0 };
 	struct bytes error = { 0 };
 
 	if (reply != NULL && reply->type == REDIS_REPLY_ERROR) {
 		error = bytes_make(reply->str, (size_t)reply->len);
 	}
-	if (outcome == REDIS_DONE && step_reply_read(reply, &parsed)) {
+	if (outcome == REDIS_DONE && step_reply_read(reply, &parsed) &&
+	    (is_whole || parsed.code != STEP_OK)) {
 		s->done(s->ctx, outcome, &parsed, error);
 	} else {
 		/* A foreign reply says nothing about what was written. */
@@ -164,28 +172,102 @@ static void step_run_cb(void *ctx, enum redis_outcome outcome,
 	free(s);
 }
 
+static void step_run_cb(void *ctx, enum redis_outcome outcome,
+			const redisReply *reply)
+{
+	answer(ctx, outcome, reply, true);
+}
+
+static void step_preload_cb(void *ctx, enum redis_outcome outcome,
+			    const redisReply *reply)
+{
+	bool is_whole = true;
+
+	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY ||
+	    reply->elements == 0) {
+		answer(ctx, outcome, reply, false);
+		return;
+	}
+	for (size_t i = 1; i < reply->elements; i++) {
+		is_whole = is_whole &&
+			   reply->element[i]->type != REDIS_REPLY_ERROR;
+	}
+	answer(ctx, outcome, reply->element[0], is_whole);
+}
+
+struct step_keys {
+	char text[KEY_COUNT + 1][KEY_MAX];
+	struct bytes at[KEY_COUNT + 1];
+};
+
+static void name_keys(struct step_keys *keys, struct bytes activity_id,
+		      size_t count)
+{
+	check(id_valid(activity_id));
+	for (size_t i = 0; i < count; i++) {
+		int n = snprintf(keys->text[i], KEY_MAX, "rain:{%.*s}:%s",
+				 BYTES_FMT(activity_id), key_names[i]);
+
+		check(n > 0 && n < KEY_MAX);
+		keys->at[i] = bytes_make(keys->text[i], (size_t)n);
+	}
+}
+
+static struct step *step_new(step_cb done, void *ctx)
+{
+	struct step *s = xmalloc(sizeof(*s));
+
+	check(done != NULL);
+	*s = (struct step){ .done = done, .ctx = ctx };
+	return s;
+}
+
 void step_run(struct redis *r, const struct redis_script *script,
 	      struct bytes activity_id, size_t argc, const struct bytes *argv,
 	      uint64_t timeout_ms, step_cb done, void *ctx)
 {
-	char keys[KEY_COUNT][KEY_MAX];
 	struct bytes *all = xcalloc(KEY_COUNT + argc, sizeof(*all));
-	struct step *s = xmalloc(sizeof(*s));
+	struct step_keys keys;
 
-	check(id_valid(activity_id));
-	check(done != NULL);
-	*s = (struct step){ .done = done, .ctx = ctx };
-	for (size_t i = 0; i < KEY_COUNT; i++) {
-		int n = snprintf(keys[i], KEY_MAX, "rain:{%.*s}:%s",
-				 BYTES_FMT(activity_id), key_names[i]);
-
-		check(n > 0 && n < KEY_MAX);
-		all[i] = bytes_make(keys[i], (size_t)n);
-	}
+	name_keys(&keys, activity_id, KEY_COUNT);
+	memcpy(all, keys.at, KEY_COUNT * sizeof(*all));
 	if (argc > 0) {
 		memcpy(all + KEY_COUNT, argv, argc * sizeof(*all));
 	}
 	redis_script(r, script, KEY_COUNT, KEY_COUNT + argc, all, timeout_ms,
-		     step_run_cb, s);
+		     step_run_cb, step_new(done, ctx));
 	free(all);
+}
+
+void step_preload(struct redis *r, struct bytes activity_id, uint64_t offset,
+		  size_t n, const struct bytes *packets, uint64_t timeout_ms,
+		  step_cb done, void *ctx)
+{
+	enum { ARGS = 3 };
+	struct bytes all[KEY_COUNT + 1 + ARGS];
+	struct bytes *push = xcalloc(2 + n, sizeof(*push));
+	struct bytes rename[3] = { BYTES("RENAME") };
+	char offset_text[U64_DIGITS];
+	char n_text[U64_DIGITS];
+	struct step_keys keys;
+	/* An empty LPUSHX is none. */
+	struct redis_words then[] = { { n + 1, push }, { 3, rename } };
+	size_t skip = n > 1 ? 0 : 1;
+
+	check(n > 0);
+	name_keys(&keys, activity_id, KEY_COUNT + 1);
+	memcpy(all, keys.at, sizeof(keys.at));
+	all[KEY_COUNT + 1] =
+		bytes_make(offset_text, bytes_from_u64(offset, offset_text));
+	all[KEY_COUNT + 2] = bytes_make(n_text, bytes_from_u64(n, n_text));
+	all[KEY_COUNT + 3] = packets[0];
+	push[0] = BYTES("LPUSHX");
+	push[1] = keys.at[GATE];
+	memcpy(push + 2, packets + 1, (n - 1) * sizeof(*push));
+	rename[1] = keys.at[GATE];
+	rename[2] = keys.at[0];
+	redis_transaction(r, &lua_preload, KEY_COUNT + 1, KEY_COUNT + 1 + ARGS,
+			  all, 2 - skip, then + skip, timeout_ms,
+			  step_preload_cb, step_new(done, ctx));
+	free(push);
 }

@@ -50,6 +50,12 @@ void step_run(struct redis *r, const struct redis_script *script,
 	      struct bytes activity_id, size_t argc, const struct bytes *argv,
 	      uint64_t timeout_ms, step_cb done, void *ctx);
 
+/** Push n packets, 1 at least, behind the `offset` that are there: the
+ * transaction of preload.lua. argv are copied. */
+void step_preload(struct redis *r, struct bytes activity_id, uint64_t offset,
+		  size_t n, const struct bytes *packets, uint64_t timeout_ms,
+		  step_cb done, void *ctx);
+
 /** Element i of rest as text or number; an empty view or false if it is
  * missing or something else. Numbers are accepted as text too. */
 struct bytes step_text(const struct step_reply *reply, size_t i);

@@ -90,7 +90,6 @@ Test(lua_activity, preload_pushes_in_plan_order_and_each_chunk_once)
 	EXPECT("ORDER", &s, &lua_preload, "a", "2", "p3", "p4");
 	EXPECT("COUNTS", &s, &lua_activity, "a", "loaded", "", "300");
 	EXPECT("OK", &s, &lua_preload, "a", "2", "p3");
-	EXPECT("OK", &s, &lua_preload, "a", "3");
 	cr_assert_str_eq(redis_server_ask(&s, "LRANGE rain:{a}:packets 0 -1"),
 			 "p3\np2\np1");
 	EXPECT("DIFFERENT", &s, &lua_activity, "a", "loaded", "", "299");
@@ -101,6 +100,16 @@ Test(lua_activity, preload_pushes_in_plan_order_and_each_chunk_once)
 	cr_assert_str_eq(lua_meta(&s, "a", "tranche_ends"), "3");
 	EXPECT("ALREADY", &s, &lua_activity, "a", "loaded", "", "300");
 	EXPECT("STATE", &s, &lua_preload, "a", "3", "p4");
+}
+
+/* No transaction leaves it behind: a stranger has made it. */
+Test(lua_activity, preload_finds_its_gate_open)
+{
+	lua_create(&s, "a", 3, 0, 0);
+	EXPECT("OK", &s, &lua_activity, "a", "loading", "1");
+	redis_server_ask(&s, "LPUSH rain:{a}:loading p0");
+	RUN(&s, &lua_preload, "a", "0", "p1");
+	cr_assert_str_eq(reply.at[1], "COUNTS");
 }
 
 Test(lua_activity, open_only_against_the_length_that_was_checked)

@@ -136,14 +136,21 @@ Test(lua_refuse, a_user_of_redis_who_may_not_run_a_command_to_come)
 	free(after);
 }
 
-Test(lua_refuse, preload_without_the_right_to_push)
+Test(lua_refuse, preload_without_a_right_of_its_transaction)
 {
+	static const char *const rights[] = { "lpush", "lpushx", "rename",
+					      "multi", "exec" };
+
 	lua_create(&s, "b", 2, 0, 0);
 	EXPECT("OK", &s, &lua_activity, "b", "loading", "");
-	redis_server_ask(&s, "ACL SETUSER default -lpush");
-	EXPECT("ACL", &s, &lua_preload, "b", "0", "x");
-	redis_server_ask(&s, "ACL SETUSER default +lpush");
-	cr_assert_str_eq(redis_server_ask(&s, "LLEN rain:{b}:packets"), "0");
+	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++) {
+		redis_server_ask(&s, "ACL SETUSER default -%s", rights[i]);
+		RUN(&s, &lua_preload, "b", "0", "x", "y");
+		cr_assert_str_neq(reply.at[1], "OK", "%s", rights[i]);
+		redis_server_ask(&s, "ACL SETUSER default +%s", rights[i]);
+		cr_assert_str_eq(redis_server_ask(&s, "KEYS rain:{b}:[lp]*"),
+				 "", "%s", rights[i]);
+	}
 }
 
 /* A full Redis takes no packet, and can still be asked, closed and drained. */
@@ -221,7 +228,8 @@ Test(lua_refuse, the_commands_that_are_listed_are_enough)
 	static const char *const commands[] = {
 		"eval",   "evalsha", "time",  "info",    "type",   "hget",
 		"hmget",  "hset",    "hdel",  "hgetall", "hlen",   "llen",
-		"lindex", "lrange",  "lpush", "rpop",    "unlink",
+		"lindex", "lrange",  "lpush", "rpop",    "unlink", "lpushx",
+		"rename", "multi",   "exec",
 	};
 	const char *argv[40] = { "ACL", "SETUSER", "default", "-@all" };
 	char words[32][16];

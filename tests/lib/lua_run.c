@@ -31,20 +31,25 @@ static void split(char *text)
 	}
 }
 
-void lua_run(struct redis_server *s, const struct redis_script *script,
-	     const char *id, const char *const *args)
+static void preload(struct redis_server *s, const char *id,
+		    const char *const *args);
+
+/* With the first key_count keys of the activity. */
+static void run(struct redis_server *s, const struct redis_script *script,
+		int key_count, const char *id, const char *const *args)
 {
 	static const char *const names[] = { "packets", "users", "claims",
-					     "events",  "meta",  "relay" };
+					     "events",  "meta",  "relay",
+					     "loading" };
 	const char *argv[LUA_ARGS_MAX + 16] = { "EVAL" };
-	char keys[6][100];
+	char keys[7][100];
 	char *source = xstrndup(script->source.p, script->source.n);
 	const char *answer;
 	int argc = 0;
 
 	argv[++argc] = source;
-	argv[++argc] = "6";
-	for (int i = 0; i < 6; i++) {
+	argv[++argc] = key_count == 6 ? "6" : "7";
+	for (int i = 0; i < key_count; i++) {
 		(void)snprintf(keys[i], sizeof(keys[i]), "rain:{%s}:%s", id,
 			       names[i]);
 		argv[++argc] = keys[i];
@@ -56,6 +61,47 @@ void lua_run(struct redis_server *s, const struct redis_script *script,
 	answer = redis_server_askv(s, argc + 1, argv);
 	split(xstrndup(answer, strlen(answer)));
 	free(source);
+}
+
+void lua_run(struct redis_server *s, const struct redis_script *script,
+	     const char *id, const char *const *args)
+{
+	if (script == &lua_preload) {
+		preload(s, id, args);
+	} else {
+		run(s, script, 6, id, args);
+	}
+}
+
+/* The transaction of step_preload(), whose first reply is the script's. */
+static void preload(struct redis_server *s, const char *id,
+		    const char *const *args)
+{
+	const char *argv[LUA_ARGS_MAX + 2] = { "LPUSHX" };
+	char gate[100];
+	char count[16];
+	const char *answer;
+	int n = 0;
+
+	(void)snprintf(gate, sizeof(gate), "rain:{%s}:loading", id);
+	argv[1] = gate;
+	for (; args[1 + n] != NULL; n++) {
+		check(n < LUA_ARGS_MAX);
+		if (n > 0) {
+			argv[1 + n] = args[1 + n];
+		}
+	}
+	(void)snprintf(count, sizeof(count), "%d", n);
+	(void)redis_server_ask(s, "MULTI");
+	run(s, &lua_preload, 7, id,
+	    (const char *const[]){ args[0], count, args[1], NULL });
+	if (n > 1) {
+		(void)redis_server_askv(s, n + 1, argv);
+	}
+	(void)redis_server_ask(s, "RENAME rain:{%s}:loading rain:{%s}:packets",
+			       id, id);
+	answer = redis_server_ask(s, "EXEC");
+	split(xstrndup(answer, strlen(answer)));
 }
 
 long long lua_now(struct redis_server *s)

@@ -23,7 +23,8 @@ struct lua_reply {
 extern struct lua_reply reply;
 
 /** Run script on the activity id by EVAL; args end with NULL. An error is one
- * element that begins with "(error)". */
+ * element that begins with "(error)". Of lua_preload args are the offset and
+ * the packets, and the commands behind it follow. */
 void lua_run(struct redis_server *s, const struct redis_script *script,
 	     const char *id, const char *const *args);
 
