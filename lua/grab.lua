@@ -5,56 +5,57 @@
 --#include common.lua
 --#include ask.lua
 
-local reply = { code, now, revision, state, left, made, total, wait }
+-- From 9 on there is room for the answers: a table that grows is dear.
+local reply = { code, now, revision, state, left, made, total, wait,
+	unpack(ARGV, 2) }
 
 -- Of what is left, only what has been released by now.
 local free = math.max(0, math.min(left, released() - made))
 
--- Pass 1 reads only. winners[k] is the place in the reply of the user who gets
--- the k-th packet; place[user] finds it for a user who is named twice.
-local winners, place, repeats = {}, {}, {}
+-- Pass 1 reads only. winners[k] is the number of the user who gets the k-th of
+-- n packets; place[user] is where the answer of a user stands who is named twice.
+local winners, n, place, repeats = {}, 0, {}, {}
 -- Most of a batch have the same deadline, and to read a number is dear.
-local deadline, passed = nil, nil
-local function late(text)
-	if text ~= deadline then
-		deadline, passed = text, now > tonumber(text)
-	end
-	return passed
-end
+local deadline, late = nil, nil
 for i = 1, count do
-	local at, claim = 7 + 2 * i, known[i]
+	local at, user, claim = 7 + 2 * i, ids[i], known[i]
 	local status, text = closed_to_all, ''
 	if claim then
 		status, text = ALREADY_GRABBED, claim
 	elseif status then
 		-- told above
-	elseif place[ids[i]] then
-		repeats[at] = place[ids[i]]
+	elseif place[user] then
+		repeats[at] = place[user]
 		status = ALREADY_GRABBED
-	elseif late(ARGV[2 * i + 1]) then
-		status = BUSY
-	elseif #winners == left then
-		-- The counts hold, so all the packets of the activity are claims.
-		status = SOLD_OUT
-	elseif #winners >= free then
-		status = NOT_YET
-		reply[8] = released_in(made + free)
 	else
-		winners[#winners + 1] = at
-		place[ids[i]] = at
-		status = WON
+		if ARGV[2 * i + 1] ~= deadline then
+			deadline = ARGV[2 * i + 1]
+			late = now > tonumber(deadline)
+		end
+		if late then
+			status = BUSY
+		elseif n == left then
+			-- The counts hold, so all packets of the activity are claims.
+			status = SOLD_OUT
+		elseif n >= free then
+			status = NOT_YET
+			reply[8] = released_in(made + free)
+		else
+			n = n + 1
+			winners[n], place[user] = i, at
+			status = WON
+		end
 	end
 	reply[at], reply[at + 1] = status, text
 end
 
 -- The packets, if they are not in the list, and what is left after them.
 local popped, balance, claimed = nil, nil, nil
-if live and #winners > 0 then
+if live and n > 0 then
 --#include money.lua
 --#include live.lua
 end
 
-local n = #winners
 local witness = ARGV[1] ~= '' and 'w:' .. ARGV[1]
 if relay[2] then
 	witness = false
@@ -66,21 +67,15 @@ if witness and not allowed({ 'HSET', RELAY, witness, '0' }) or
 	return { 'ACL', now, revision, state, 0, 0, 0, 0 }
 end
 
--- The end of each claim, made before the first write: a plan that does not
+-- Where each tranche ends, seen before the first write: a plan that does not
 -- tell the tranche of a packet must not cost one.
-local ending = {}
-local tranche, last, text = 0, 0, ''
-local next_end = string.gmatch(m[8] or '', '%d+')
-for k = 1, n do
-	local seq = made + k
-	while seq > last do
-		tranche, last = tranche + 1, tonumber(next_end() or '')
-		text = ',"atMs":' .. now .. ',"tranche":' .. tranche .. '}'
-		if not last then
-			return { 'SCHEMA', now, revision, state, 0, 0, 0, 0 }
-		end
-	end
-	ending[k] = text
+local ends_at, last = {}, 0
+for text in string.gmatch(m[8] or '', '%d+') do
+	last = math.max(last, tonumber(text))
+	ends_at[#ends_at + 1] = last
+end
+if n > 0 and made + n > last then
+	return { 'SCHEMA', now, revision, state, 0, 0, 0, 0 }
 end
 
 -- Pass 2 writes, and nothing in it can fail.
@@ -97,17 +92,28 @@ if popped then
 else
 	popped = call('RPOP', PACKETS, n)
 end
+local digits = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
 local stored, texts = {}, {}
-local sub, format = string.sub, string.format
+local sub = string.sub
+local tranche, tail, tens = 0, nil, nil
+last = 0
 for k = 1, n do
-	local at = winners[k]
-	local user = ids[(at - 7) / 2]
-	-- The packet is spliced, not parsed: its closing brace makes room. As %d,
-	-- for a number by itself is written by way of a fraction.
-	local claim = sub(popped[k], 1, -2) .. ',"userId":"' .. user ..
-		'","seq":' .. format('%d', made + k) .. ending[k]
-	stored[2 * k - 1], stored[2 * k] = user, claim
-	texts[k], reply[at + 1] = claim, claim
+	local seq, i = made + k, winners[k]
+	while seq > last do
+		tranche = tranche + 1
+		last = ends_at[tranche]
+		tail = ',"atMs":' .. now .. ',"tranche":' .. tranche .. '}'
+	end
+	-- To make a number text is dear, a digit is not.
+	local digit = seq % 10
+	if digit == 0 or not tens then
+		tens = seq < 10 and '' or string.format('%d', (seq - digit) / 10)
+	end
+	-- The packet is spliced, not parsed: its closing brace makes room.
+	local claim = sub(popped[k], 1, -2) .. ',"userId":"' .. ids[i] ..
+		'","seq":' .. tens .. digits[digit] .. tail
+	stored[2 * k - 1], stored[2 * k] = ids[i], claim
+	texts[k], reply[8 + 2 * i] = claim, claim
 end
 call('HSET', USERS, unpack(stored))
 call('LPUSH', CLAIMS, unpack(texts))

@@ -10,7 +10,7 @@
 	local first, of, from = string.match(draws or '', '^(%d+) (%x+) ()')
 	first = tonumber(first or '')
 	if not wrong and (not first or of ~= p[8] or made + 1 < first or
-		made + #winners >= first + math.floor((#draws + 1 - from) / 12)) then
+		made + n >= first + math.floor((#draws + 1 - from) / 12)) then
 		local more = call('HMGET', META, 'entropy', 'plan')
 		return { 'DRAWS', now, revision, state, left, made, total, 0, p[7],
 			more[1] or '', more[2] or '', p[8] or '' }
@@ -65,10 +65,10 @@
 		for at = 9, 7 + 2 * count, 2 do
 			reply[at] = reply[at + 1] == '' and BUSY or reply[at]
 		end
-		reply[1], winners, repeats = 'COUNTS', {}, {}
+		reply[1], n, repeats = 'COUNTS', 0, {}
 	else
 		balance, popped = tonumber(p[1]), {}
-		for k = 1, #winners do
+		for k = 1, n do
 			local cents = share(made + k, left - k + 1, balance)
 			balance = balance - cents
 			popped[k] = packet(made + k, cents)
