@@ -27,17 +27,22 @@ local function type_ok(...)
 	return true
 end
 
--- Reads meta. nil, or the code to refuse with. same: the incarnation must be
--- the one that the activity was verified against.
-local function sound(same)
-	if not type_ok(META) then
-		return 'TYPE'
+-- Reads meta, or these fields of it: all of them are many. nil, or the code to
+-- refuse with.
+local function read_meta(fields)
+	local found = fields and try('HMGET', META, unpack(fields)) or
+		try('HGETALL', META)
+	if found.err then
+		return refusal(found.err)
 	end
-	local flat = call('HGETALL', META)
-	for i = 1, #flat, 2 do
-		meta[flat[i]] = flat[i + 1]
+	for i = 1, #found, fields and 1 or 2 do
+		local name, value = found[i], found[i + 1]
+		if fields then
+			name, value = fields[i], found[i] or nil
+		end
+		meta[name] = value
 	end
-	if #flat == 0 then
+	if not meta.schema and call('HLEN', META) == 0 then
 		return 'NO_META'
 	end
 	if meta.schema ~= '1' or not state_known[meta.state or ''] or
@@ -45,6 +50,15 @@ local function sound(same)
 		return 'SCHEMA'
 	end
 	state, revision = meta.state, meta.revision
+end
+
+-- Reads meta, as above. same: the incarnation must be the one that the activity
+-- was verified against.
+local function sound(same, fields)
+	local code = read_meta(fields)
+	if code then
+		return code
+	end
 	if not type_ok(PACKETS, USERS, CLAIMS, EVENTS, RELAY) then
 		return 'TYPE'
 	end
@@ -55,37 +69,48 @@ end
 
 -- How many events are missing, or too many if it is negative: every step but
 -- `loading` makes one, and a person may have accepted that some are not there.
-local function events_missing()
+local function events_missing(told)
 	if state == 'CREATED' or state == 'CANCELLED' or state == 'SETTLED' then
 		return 0
 	end
 	return revision - 1 - (tonumber(meta.events_missing) or 0) -
-		call('LLEN', EVENTS)
+		(told or call('LLEN', EVENTS))
 end
 
-local function packets_left()
+local function packets_left(listed)
 	if meta.mode == 'live' then
 		return left_of(meta.left)
 	end
-	return call('LLEN', PACKETS)
+	return listed or call('LLEN', PACKETS)
 end
 
 -- Why nothing can be drawn of a live activity, or nil.
 local function live_wrong()
-	local fields = {}
-	for i, name in ipairs(drawn_from) do
-		fields[i] = meta[name] or false
+	return undrawable(packets_left(), call('HMGET', META, unpack(drawn_from)))
+end
+
+-- What the counts are made of, read by `call` or `try`; nil and the code to
+-- refuse with, if one of the keys can't be read.
+local function read_counts(read)
+	local c = { listed = read('LLEN', PACKETS), made = read('LLEN', CLAIMS),
+		have = read('HLEN', USERS), told = read('LLEN', EVENTS),
+		relay = read('HMGET', RELAY, 'claims', 'events', 'owner',
+			'lease_until', 'generation') }
+	for _, found in pairs(c) do
+		if type(found) == 'table' and found.err then
+			return nil, refusal(found.err)
+		end
 	end
-	return undrawable(packets_left(), fields)
+	return c
 end
 
 -- Why what is in Redis cannot be what the steps made of it, or nil: no packet
 -- and no claim comes or goes but by a grab. Once it is closed none may come or
 -- go: a halted activity is closed with what there is.
-local function miscounted()
-	local left, made = packets_left(), call('LLEN', CLAIMS)
-	local have, told = call('HLEN', USERS), call('LLEN', EVENTS)
-	local cursor = call('HMGET', RELAY, 'claims', 'events')
+local function miscounted(c)
+	c = c or read_counts(call)
+	local left, made, have = packets_left(c.listed), c.made, c.have
+	local told, cursor = c.told, c.relay
 	local as, wrong = nil, contradiction(state, made + have,
 		meta.final_claims, meta.settled_ms, meta.cancelled_ms)
 	if wrong then
@@ -107,7 +132,7 @@ local function miscounted()
 	end
 	-- Closed, it is what it is: it is counted then.
 	if meta.mode == 'live' and state ~= 'CLOSED' and state ~= 'SETTLED' then
-		wrong = call('LLEN', PACKETS) > 0 and
+		wrong = c.listed > 0 and
 			'somebody made a list of packets' or live_wrong()
 		if wrong then
 			return wrong
@@ -117,11 +142,11 @@ local function miscounted()
 		return cursor[1] .. ' claims were published, here are ' .. made
 	elseif told < (tonumber(cursor[2] or 0) or 2 ^ 53) then
 		return cursor[2] .. ' events were published, here are ' .. told
-	elseif events_missing() ~= 0 then
+	elseif events_missing(told) ~= 0 then
 		return told .. ' events do not fit revision ' .. revision
 	end
 end
 
-local function counts_hold()
-	return not miscounted()
+local function counts_hold(c)
+	return not miscounted(c)
 end

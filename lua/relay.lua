@@ -5,7 +5,8 @@
 --#include change.lua
 
 local operation, owner, generation = ARGV[1], ARGV[2], ARGV[3]
-local code = sound(operation == 'advance')
+local code = sound(operation == 'advance', { 'schema', 'state', 'revision',
+	'incarnation', 'unlinked' })
 if not code and meta.unlinked then
 	code = 'UNLINKED'
 end

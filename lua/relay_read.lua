@@ -4,9 +4,20 @@
 --#include money.lua
 --#include change.lua
 
-local code = sound(true)
-if code and code ~= 'INCARNATION' then
+-- Many activities are read many times a second: what is not needed is not read,
+-- and nothing twice.
+local code = read_meta({ 'schema', 'state', 'revision', 'incarnation',
+	'unlinked', 'packets', 'mode', 'left', 'events_missing', 'final_left',
+	'final_claims', 'final_users', 'settled_ms', 'cancelled_ms' })
+if code then
 	return head(code)
+end
+local counts, refused = read_counts(try)
+if refused then
+	return head(refused)
+end
+if meta.incarnation ~= incarnation() then
+	code = 'INCARNATION'
 end
 if meta.unlinked then
 	code = 'UNLINKED'
@@ -14,7 +25,7 @@ end
 local counted = { LOADED = true, OPEN = true, PAUSED = true, CLOSED = true,
 	HALTED = true, SETTLED = true }
 if not code and (counted[state] and (meta.packets or state ~= 'SETTLED') or
-	call('LLEN', CLAIMS) > 0) and not counts_hold() then
+	counts.made > 0) and not counts_hold(counts) then
 	code = 'COUNTS'
 end
 
@@ -31,23 +42,21 @@ local function after(key, length, read, most)
 	return out
 end
 
-local r = call('HMGET', RELAY, 'owner', 'lease_until', 'generation', 'claims',
-	'events')
+local r, made, told = counts.relay, counts.made, counts.told
 local claims_at, events_at = tonumber(ARGV[1]), tonumber(ARGV[3])
 if claims_at < 0 then
-	claims_at = tonumber(count_of(r[4]))
+	claims_at = tonumber(count_of(r[1]))
 end
 if events_at < 0 then
-	events_at = tonumber(count_of(r[5]))
+	events_at = tonumber(count_of(r[2]))
 end
-local made, told = call('LLEN', CLAIMS), call('LLEN', EVENTS)
 local events_most = tonumber(ARGV[4])
-if events_missing() ~= 0 then
+if events_missing(told) ~= 0 then
 	-- One of them is a stranger's, or one is gone: a person must look.
 	events_most = 0
 end
-return head(code or 'OK', r[1] or '', count_of(r[2]), count_of(r[3]),
-	count_of(r[4]), count_of(r[5]), made, told,
+return head(code or 'OK', r[3] or '', count_of(r[4]), count_of(r[5]),
+	count_of(r[1]), count_of(r[2]), made, told,
 	after(CLAIMS, made, claims_at, tonumber(ARGV[2])),
 	after(EVENTS, told, events_at, events_most),
-	packets_left(), call('HLEN', USERS))
+	packets_left(counts.listed), counts.have)

@@ -128,6 +128,7 @@ Test(lua_refuse, a_user_of_redis_who_may_not_run_a_command_to_come)
 	EXPECT("ACL", &s, &lua_relay, "a", "acquire", "me", "0", "1000");
 	redis_server_ask(&s, "ACL SETUSER default +@all -hlen");
 	EXPECT("ACL", &s, &lua_grab, "a", "", "u", LATER);
+	EXPECT("ACL", &s, &lua_relay_read, "a", "-1", "0", "-1", "0");
 	redis_server_ask(&s, "ACL SETUSER default +@all");
 	cr_assert_str_eq(redis_server_ask(&s, "EXISTS rain:{b}:meta"), "0");
 	after = lua_whole(&s, "a");
