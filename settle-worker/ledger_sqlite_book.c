@@ -71,8 +71,8 @@ int tx_transfer_start(struct tx *tx, struct tx_activity *a,
 	return t->number != 0 ? 0 : start_transfer(tx, a, kind, &t->number);
 }
 
-/* Rows of the database become rows: postings of records, balances of postings.
- * A row that is missing in between would be found here. */
+/* Rows of the database become rows: one that is missing would be found here. The
+ * balances are moved already, with the records. */
 static int post_records(struct tx *tx, const struct tx_transfer *t)
 {
 	struct sql *q = tx->q;
@@ -81,12 +81,6 @@ static int post_records(struct tx *tx, const struct tx_transfer *t)
 
 	if (rv == 0 && sql_changes(q) != t->count) {
 		rv = sql_damaged(q, "a record is gone");
-	}
-	if (rv == 0) {
-		rv = sql_run(q, S_ACCOUNT_MOVE_ALL, "i", t->number);
-	}
-	if (rv == 0 && sql_changes(q) != t->count) {
-		rv = sql_damaged(q, "an account is gone");
 	}
 	return rv;
 }

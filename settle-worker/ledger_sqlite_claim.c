@@ -332,17 +332,15 @@ static int try_credit(struct tx *tx, struct tx_activity *a,
 {
 	int64_t account = 0;
 	bool room = false;
-	int rv = user_account(tx, a, c, &account, &room);
+	int rv;
 
-	if (rv != 0 || !room) {
-		return rv;
+	if (a->books.parked == 0) {
+		*added = true;
+		return tx_group_put(tx, a, c);
 	}
-	if (a->books.parked > 0) {
-		check(tx->group.n == 0); /* none waited when it was filled */
-		return tx_record(tx, a, c, account, added);
-	}
-	*added = true;
-	return tx_group_put(tx, a, c, account);
+	check(tx->group.n == 0); /* none waited when it was filled */
+	rv = user_account(tx, a, c, &account, &room);
+	return rv == 0 && room ? tx_record(tx, a, c, account, added) : rv;
 }
 
 int tx_claim(struct tx *tx, struct tx_activity *a, const struct event_claim *c)

@@ -2,6 +2,8 @@
 #include "base/err.h"
 #include "ledger_sqlite_tx.h"
 
+enum { RECORD_VALUES = 6 }; /* of one claim, in S_RECORD_ADD_ALL */
+
 /* From the pool to a winner, in the books; back with a sign of -1. */
 static void move(struct tx_activity *a, const struct event_claim *c, int sign)
 {
@@ -27,6 +29,17 @@ static void note_records(struct tx *tx, struct tx_activity *a, int64_t n,
 	tx->result->credited_cents = tx_sum(tx->result->credited_cents, cents);
 }
 
+/* What the winner has follows the record in the same breath. */
+static int move_balance(struct tx *tx, int64_t account, int64_t cents)
+{
+	int rv = sql_run(tx->q, S_ACCOUNT_MOVE, "ii", account, cents);
+
+	if (rv == 0 && sql_changes(tx->q) != 1) {
+		rv = sql_damaged(tx->q, "an account is gone");
+	}
+	return rv;
+}
+
 int tx_record(struct tx *tx, struct tx_activity *a, const struct event_claim *c,
 	      int64_t account, bool *added)
 {
@@ -41,21 +54,39 @@ int tx_record(struct tx *tx, struct tx_activity *a, const struct event_claim *c,
 	}
 	move(a, c, 1);
 	note_records(tx, a, 1, c->amount_cents);
-	return tx_unpark_one(tx, a, c);
+	rv = move_balance(tx, account, c->amount_cents);
+	return rv == 0 ? tx_unpark_one(tx, a, c) : rv;
 }
 
-static void bind_all(struct tx *tx, const struct tx_group *g)
+/* Values that are not put are NULL. */
+static void put_accounts(struct sql *q, const struct tx_group *g)
 {
-	struct sql *q = tx->q;
 	int at = 1;
 
-	sql_put_int(q, S_RECORD_ADD_ALL, at++, tx->batch->now_ms);
-	sql_put_int(q, S_RECORD_ADD_ALL, at++, g->activity->credit.number);
-	sql_put_int(q, S_RECORD_ADD_ALL, at++, g->activity->number);
-	for (size_t i = 0; i < TX_GROUP; i++) {
-		const struct event_claim *c = g->rows[i].claim;
+	sql_put_text(q, S_ACCOUNT_CREDIT_ALL, at++,
+		     bytes_str(g->activity->currency));
+	for (size_t i = 0; i < g->n; i++) {
+		const struct event_claim *c = g->claims[i];
 
-		sql_put_int(q, S_RECORD_ADD_ALL, at++, g->rows[i].account);
+		sql_put_text(q, S_ACCOUNT_CREDIT_ALL, at++,
+			     event_id_view(&c->user_id));
+		sql_put_int(q, S_ACCOUNT_CREDIT_ALL, at++, c->amount_cents);
+	}
+}
+
+static void put_records(struct sql *q, const struct tx_group *g, int64_t now_ms)
+{
+	const struct tx_activity *a = g->activity;
+	int at = 1;
+
+	sql_put_int(q, S_RECORD_ADD_ALL, at++, now_ms);
+	sql_put_int(q, S_RECORD_ADD_ALL, at++, a->credit.number);
+	sql_put_int(q, S_RECORD_ADD_ALL, at++, a->number);
+	for (size_t i = 0; i < g->n; i++) {
+		const struct event_claim *c = g->claims[i];
+
+		sql_put_text(q, S_RECORD_ADD_ALL, at++,
+			     event_id_view(&c->user_id));
 		sql_put_text(q, S_RECORD_ADD_ALL, at++,
 			     event_id_view(&c->red_packet_id));
 		sql_put_int(q, S_RECORD_ADD_ALL, at++, c->amount_cents);
@@ -63,54 +94,90 @@ static void bind_all(struct tx *tx, const struct tx_group *g)
 		sql_put_int(q, S_RECORD_ADD_ALL, at++, c->tranche);
 		sql_put_int(q, S_RECORD_ADD_ALL, at++, c->at_ms);
 	}
+	/* Behind the values of a full group. */
+	at += (int)(TX_GROUP - g->n) * RECORD_VALUES;
+	sql_put_text(q, S_RECORD_ADD_ALL, at, bytes_str(a->currency));
 }
 
-/* All of a full group or none: a statement that is refused leaves nothing. */
-static int add_all(struct tx *tx, const struct tx_group *g, bool *added)
+/* *added: a row for each claim. Not so if one has an account that is full, or
+ * contradicts a record. */
+static int step_all(struct tx *tx, const struct tx_group *g, int s, bool *added)
 {
-	int64_t cents = 0;
-	int rv = sql_prepared(tx->q, S_RECORD_ADD_ALL);
+	int rv = sql_next(tx->q, s);
 
-	*added = false;
-	if (rv != 0) {
-		return rv;
-	}
-	bind_all(tx, g);
-	rv = sql_next(tx->q, S_RECORD_ADD_ALL);
 	if (rv != 0) {
 		if (!sql_not_unique(tx->q)) {
 			return rv;
 		}
 		tx->q->code = 0;
+		*added = false;
 		return 0;
 	}
-	sql_done(tx->q, S_RECORD_ADD_ALL);
-	for (size_t i = 0; i < TX_GROUP; i++) {
-		cents += g->rows[i].claim->amount_cents;
+	sql_done(tx->q, s);
+	*added = sql_changes(tx->q) == (int)g->n;
+	return 0;
+}
+
+static int credit_accounts(struct tx *tx, const struct tx_group *g, bool *added)
+{
+	int rv = sql_prepared(tx->q, S_ACCOUNT_CREDIT_ALL);
+
+	if (rv != 0) {
+		return rv;
 	}
-	note_records(tx, g->activity, TX_GROUP, cents);
-	*added = true;
+	put_accounts(tx->q, g);
+	return step_all(tx, g, S_ACCOUNT_CREDIT_ALL, added);
+}
+
+static int add_records(struct tx *tx, const struct tx_group *g, bool *added)
+{
+	int rv = sql_prepared(tx->q, S_RECORD_ADD_ALL);
+
+	if (rv != 0) {
+		return rv;
+	}
+	put_records(tx->q, g, tx->batch->now_ms);
+	return step_all(tx, g, S_RECORD_ADD_ALL, added);
+}
+
+/* All of the group or nothing. */
+static int add_all(struct tx *tx, const struct tx_group *g, bool *added)
+{
+	int64_t cents = 0;
+	int rv = sql_run(tx->q, S_GROUP_BEGIN, "");
+
+	*added = false;
+	if (rv == 0) {
+		rv = credit_accounts(tx, g, added);
+	}
+	if (rv == 0 && *added) {
+		rv = add_records(tx, g, added);
+	}
+	if (rv == 0 && !*added) {
+		rv = sql_run(tx->q, S_GROUP_UNDO, "");
+	}
+	if (rv == 0) {
+		rv = sql_run(tx->q, S_GROUP_KEEP, "");
+	}
+	if (rv != 0 || !*added) {
+		return rv;
+	}
+	for (size_t i = 0; i < g->n; i++) {
+		cents += g->claims[i]->amount_cents;
+	}
+	note_records(tx, g->activity, (int64_t)g->n, cents);
 	return 0;
 }
 
 static int add_each(struct tx *tx, const struct tx_group *g)
 {
-	struct tx_activity *a = g->activity;
 	int rv = 0;
 
 	for (size_t i = 0; i < g->n; i++) {
-		move(a, g->rows[i].claim, -1);
+		move(g->activity, g->claims[i], -1);
 	}
 	for (size_t i = 0; rv == 0 && i < g->n; i++) {
-		const struct event_claim *c = g->rows[i].claim;
-		bool added = false;
-
-		if (a->conflicts == 0) {
-			rv = tx_record(tx, a, c, g->rows[i].account, &added);
-		}
-		if (rv == 0 && !added) {
-			rv = tx_claim_closely(tx, a, c);
-		}
+		rv = tx_claim_closely(tx, g->activity, g->claims[i]);
 	}
 	return rv;
 }
@@ -119,25 +186,24 @@ int tx_group_flush(struct tx *tx)
 {
 	struct tx_group g = tx->group;
 	bool added = false;
-	int rv = 0;
+	int rv;
 
-	tx->group.n = 0;
-	if (g.n == TX_GROUP) {
-		rv = add_all(tx, &g, &added);
+	if (g.n == 0) {
+		return 0;
 	}
+	tx->group.n = 0;
+	rv = add_all(tx, &g, &added);
 	return rv == 0 && !added ? add_each(tx, &g) : rv;
 }
 
 int tx_group_put(struct tx *tx, struct tx_activity *a,
-		 const struct event_claim *c, int64_t account)
+		 const struct event_claim *c)
 {
 	struct tx_group *g = &tx->group;
 
 	check(g->n == 0 || g->activity == a);
 	g->activity = a;
-	g->rows[g->n].claim = c;
-	g->rows[g->n].account = account;
-	g->n++;
+	g->claims[g->n++] = c;
 	move(a, c, 1);
 	return g->n == TX_GROUP ? tx_group_flush(tx) : 0;
 }

@@ -1,14 +1,19 @@
 #include "ledger_sqlite.h"
 
-/* What is announced is for people only, and never gets more than the database
- * can add. */
+/* SETTLE_BALANCE_MAX. What is announced is for people only, and never gets more
+ * either: than the database can add. */
 #define MOST "4611686018427387904"
+_Static_assert(SETTLE_BALANCE_MAX == 4611686018427387904, "");
 
 #define CLAIM_COLUMNS "red_packet_id, uid, amount, seq, tranche, at_ms"
 
-#define RECORD    ", (?1, ?2, ?3, ?, ?, ?, ?, ?, ?)"
-#define RECORDS3  RECORD RECORD RECORD
-#define RECORDS12 RECORDS3 RECORDS3 RECORDS3 RECORDS3
+/* Rows of values for the TX_GROUP claims of a group; of those that there are
+ * not, all values are NULL. */
+#define ROWS4(row)  row ", " row ", " row ", " row
+#define ROWS16(row) ROWS4(row) ", " ROWS4(row) ", " ROWS4(row) ", " ROWS4(row)
+#define ROWS32(row) ROWS16(row) ", " ROWS16(row)
+#define ACCOUNTS    "(VALUES " ROWS32("(?, ?)") ")"
+#define RECORDS     "(VALUES " ROWS32("(?, ?, ?, ?, ?, ?)") ")"
 
 const char *const ledger_sqlite_statements[S_COUNT] = {
 	/* A transaction that begins as a reader fails when it then writes. */
@@ -18,6 +23,9 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 	[S_EVENT_BEGIN] = "SAVEPOINT event",
 	[S_EVENT_KEEP] = "RELEASE event",
 	[S_EVENT_UNDO] = "ROLLBACK TO event",
+	[S_GROUP_BEGIN] = "SAVEPOINT winners",
+	[S_GROUP_KEEP] = "RELEASE winners",
+	[S_GROUP_UNDO] = "ROLLBACK TO winners",
 	[S_META_ADD] = "INSERT INTO meta (key, value) VALUES (?1, ?2)"
 		       " ON CONFLICT DO NOTHING",
 	[S_META_GET] = "SELECT value FROM meta WHERE key = ?1",
@@ -94,9 +102,14 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 			  " AND owner = ?2 AND currency = ?3",
 	[S_ACCOUNT_MOVE] = "UPDATE account SET balance = balance + ?2"
 			   " WHERE account = ?1",
-	[S_ACCOUNT_MOVE_ALL] =
-		"UPDATE account SET balance = balance + delta FROM posting"
-		" WHERE transfer = ?1 AND posting.account = account.account",
+	/* What a winner has, made if it is new. */
+	[S_ACCOUNT_CREDIT_ALL] =
+		"INSERT INTO account (kind, owner, currency, balance)"
+		" SELECT 'user', column1, ?1, column2 FROM " ACCOUNTS
+		" WHERE column1 IS NOT NULL"
+		" ON CONFLICT (owner, kind, currency) DO UPDATE"
+		" SET balance = balance + excluded.balance"
+		" WHERE balance <= " MOST " - excluded.balance",
 	[S_TRANSFER_ADD] = "INSERT INTO transfer (kind, activity, at_ms)"
 			   " VALUES (?1, ?2, ?3) RETURNING transfer",
 	[S_POSTING_ADD] = "INSERT INTO posting (transfer, account, delta)"
@@ -113,13 +126,15 @@ const char *const ledger_sqlite_statements[S_COUNT] = {
 		" red_packet_id, amount, seq, tranche, at_ms, credited_ms,"
 		" transfer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
 		" ON CONFLICT DO NOTHING",
-	/* TX_GROUP of them, or none. The first names the values that all have
-	 * in common: ?1 to ?3. */
+	/* CROSS, so that accounts are looked up for values as they come, which
+	 * are not made a table before. */
 	[S_RECORD_ADD_ALL] =
 		"INSERT INTO red_packet_record (credited_ms, transfer, activity,"
 		" account, red_packet_id, amount, seq, tranche, at_ms)"
-		" VALUES (?1, ?2, ?3, ?, ?, ?, ?, ?, ?)" RECORDS3 RECORDS12
-			RECORDS12 RECORDS3 RECORD,
+		" SELECT ?1, ?2, ?3, account, column2, column3, column4,"
+		" column5, column6 FROM " RECORDS
+		" CROSS JOIN account ON owner = column1 AND kind = 'user'"
+		" AND currency = ?",
 	[S_RECORD_BY_PACKET] =
 		"SELECT a.owner, r.amount, r.seq FROM red_packet_record r"
 		" JOIN account a USING (account)"

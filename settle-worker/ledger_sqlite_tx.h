@@ -48,17 +48,14 @@ struct tx_activity {
 	UT_hash_handle hh; /* by id */
 };
 
-enum { TX_GROUP = 32 }; /* records that one statement adds */
+enum { TX_GROUP = 32 }; /* claims that one statement settles, at most */
 
-/* Claims of one activity that nothing known speaks against: their accounts are
- * there, the books have them, the records follow. */
+/* Claims of one activity that nothing known speaks against: the books have them,
+ * balances and records follow. */
 struct tx_group {
 	struct tx_activity *activity;
 	size_t n;
-	struct {
-		const struct event_claim *claim; /* borrowed until the flush */
-		int64_t account;
-	} rows[TX_GROUP];
+	const struct event_claim *claims[TX_GROUP]; /* borrowed */
 };
 
 struct tx {
@@ -100,15 +97,15 @@ void tx_activities_free(struct tx *tx);
 /* ---- ledger_sqlite_book.c ---- */
 
 /** The number of an account, which is made if it is new, and its balance
- * without what this transaction has not posted yet. */
+ * without what this transaction has not posted yet of a pool or what is held.
+ */
 must_check int tx_account(struct tx *tx, const char *kind, struct bytes owner,
 			  struct bytes currency, int64_t *number,
 			  int64_t *balance);
 /** Start the transfer unless it is started. */
 must_check int tx_transfer_start(struct tx *tx, struct tx_activity *a,
 				 struct tx_transfer *t, const char *kind);
-/** Write the postings of the records, the pool's as their sum, and the
- * balances. */
+/** Write the postings of the records, and the pool's as their sum. */
 must_check int tx_credit_finish(struct tx *tx, struct tx_activity *a);
 /** Write the two postings of what is held, and the balances. */
 must_check int tx_hold_finish(struct tx *tx, struct tx_activity *a);
@@ -134,16 +131,16 @@ must_check int tx_unpark_one(struct tx *tx, struct tx_activity *a,
 
 /* ---- ledger_sqlite_group.c ---- */
 
-/** Add a record, in the transfer that is started. *added false: it contradicts
- * one that is there. */
+/** Add a record, in the transfer that is started, and to the balance. *added
+ * false: it contradicts one that is there. */
 must_check int tx_record(struct tx *tx, struct tx_activity *a,
 			 const struct event_claim *c, int64_t account,
 			 bool *added);
 /** Into the group, which is flushed when it is full. */
 must_check int tx_group_put(struct tx *tx, struct tx_activity *a,
-			    const struct event_claim *c, int64_t account);
-/** Add the records of the group; what contradicts others is looked at
- * closely. */
+			    const struct event_claim *c);
+/** Settle the claims of the group; if they cannot be all credited, each is
+ * looked at closely. */
 must_check int tx_group_flush(struct tx *tx);
 
 /* ---- ledger_sqlite_parked.c ---- */

@@ -148,6 +148,34 @@ Test(limits, a_credit_beyond_a_users_balance_is_owed)
 	cr_assert_eq(fixture_number(&f, "SELECT count(*) FROM dead_letter"), 0);
 }
 
+/* Whoever wins beside them, before and after, in the same activity is paid. */
+Test(limits, a_full_balance_among_others_stops_only_its_user)
+{
+	char id[16];
+	char user[16];
+	char packet[16];
+	struct ledger_totals t;
+
+	for (unsigned i = 1; i <= MOST; i++) {
+		largest(name(id, "a", i), name(user, "s", i));
+		fixture_claim(&f, id, "p1", "lucky", AMOUNT_MAX_CENTS, 1);
+	}
+	fixture_created(&f, "b", 100000, 100);
+	fixture_loaded(&f, "b", 3, 1, 100000, 100);
+	(void)fixture_apply(&f);
+	for (unsigned i = 1; i <= 70; i++) {
+		fixture_claim(&f, "b", name(packet, "p", i),
+			      i == 40 ? "lucky" : name(user, "u", i), 1000, i);
+	}
+	(void)fixture_apply(&f);
+	t = fixture_totals(&f, "b");
+	cr_assert_eq(t.books.credited_packets, 69);
+	cr_assert_eq(t.books.parked, 1);
+	cr_assert_eq(fixture_balance(&f, "u39"), 1000);
+	cr_assert_eq(fixture_balance(&f, "u41"), 1000);
+	cr_assert_eq(fixture_balance(&f, "lucky"), MOST * AMOUNT_MAX_CENTS);
+}
+
 /* F43: what the database refuses again and again is kept as a dead letter, with
  * the reason; its money stays in the pool, nothing is refunded without it, and
  * it is paid once the cause is gone and it comes again. */
