@@ -181,13 +181,16 @@ static void step_run_cb(void *ctx, enum redis_outcome outcome,
 static void step_preload_cb(void *ctx, enum redis_outcome outcome,
 			    const redisReply *reply)
 {
-	bool is_whole = true;
+	const redisReply *last;
+	bool is_whole;
 
 	if (outcome != REDIS_DONE || reply->type != REDIS_REPLY_ARRAY ||
 	    reply->elements == 0) {
 		answer(ctx, outcome, reply, false);
 		return;
 	}
+	last = reply->element[reply->elements - 1];
+	is_whole = last->type == REDIS_REPLY_INTEGER && last->integer == 1;
 	for (size_t i = 1; i < reply->elements; i++) {
 		is_whole = is_whole &&
 			   reply->element[i]->type != REDIS_REPLY_ERROR;
@@ -246,7 +249,8 @@ void step_preload(struct redis *r, struct bytes activity_id, uint64_t offset,
 	enum { ARGS = 3 };
 	struct bytes all[KEY_COUNT + 1 + ARGS];
 	struct bytes *push = xcalloc(2 + n, sizeof(*push));
-	struct bytes rename[3] = { BYTES("RENAME") };
+	/* NX: a list that is there while the gate is a stranger's stays. */
+	struct bytes rename[3] = { BYTES("RENAMENX") };
 	char offset_text[U64_DIGITS];
 	char n_text[U64_DIGITS];
 	struct step_keys keys;

@@ -1,5 +1,6 @@
 -- What the steps have in common that act for a person or for the relay: meta,
--- read whole and checked, and the head of their reply.
+-- read and checked, and the head of their reply. Who reads only some fields of
+-- it must name all that the functions here look at: any other is nil.
 
 local meta, state, revision = {}, '', 0
 local function field(name)

@@ -31,12 +31,12 @@ if length ~= offset or offset + n > tonumber(field('count')) then
 	return head('ORDER', length)
 end
 if not allowed({ 'MULTI' }, { 'EXEC' }, { 'LPUSH', GATE, 'p' },
-		{ 'LPUSHX', GATE, 'p' }, { 'RENAME', PACKETS, GATE },
-		{ 'RENAME', GATE, PACKETS }) then
+		{ 'LPUSHX', GATE, 'p' }, { 'RENAMENX', PACKETS, GATE },
+		{ 'RENAMENX', GATE, PACKETS }) then
 	return head('ACL', length)
 end
 if length > 0 then
-	call('RENAME', PACKETS, GATE)
+	call('RENAMENX', PACKETS, GATE)
 end
 call('LPUSH', GATE, first)
 return head('OK', length + n)

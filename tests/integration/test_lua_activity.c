@@ -107,9 +107,12 @@ Test(lua_activity, preload_finds_its_gate_open)
 {
 	lua_create(&s, "a", 3, 0, 0);
 	EXPECT("OK", &s, &lua_activity, "a", "loading", "1");
+	EXPECT("OK", &s, &lua_preload, "a", "0", "p1", "p2");
 	redis_server_ask(&s, "LPUSH rain:{a}:loading p0");
-	RUN(&s, &lua_preload, "a", "0", "p1");
+	RUN(&s, &lua_preload, "a", "2", "p3");
 	cr_assert_str_eq(reply.at[1], "COUNTS");
+	cr_assert_str_eq(redis_server_ask(&s, "LRANGE rain:{a}:packets 0 -1"),
+			 "p2\np1");
 }
 
 Test(lua_activity, open_only_against_the_length_that_was_checked)

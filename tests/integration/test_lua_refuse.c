@@ -139,7 +139,7 @@ Test(lua_refuse, a_user_of_redis_who_may_not_run_a_command_to_come)
 
 Test(lua_refuse, preload_without_a_right_of_its_transaction)
 {
-	static const char *const rights[] = { "lpush", "lpushx", "rename",
+	static const char *const rights[] = { "lpush", "lpushx", "renamenx",
 					      "multi", "exec" };
 
 	lua_create(&s, "b", 2, 0, 0);
@@ -227,10 +227,10 @@ Test(lua_refuse, everything_after_a_restart_of_redis)
 Test(lua_refuse, the_commands_that_are_listed_are_enough)
 {
 	static const char *const commands[] = {
-		"eval",   "evalsha", "time",  "info",    "type",   "hget",
-		"hmget",  "hset",    "hdel",  "hgetall", "hlen",   "llen",
-		"lindex", "lrange",  "lpush", "rpop",    "unlink", "lpushx",
-		"rename", "multi",   "exec",
+		"eval",     "evalsha", "time",  "info",    "type",   "hget",
+		"hmget",    "hset",    "hdel",  "hgetall", "hlen",   "llen",
+		"lindex",   "lrange",  "lpush", "rpop",    "unlink", "lpushx",
+		"renamenx", "multi",   "exec",
 	};
 	const char *argv[40] = { "ACL", "SETUSER", "default", "-@all" };
 	char words[32][16];

@@ -98,8 +98,8 @@ static void preload(struct redis_server *s, const char *id,
 	if (n > 1) {
 		(void)redis_server_askv(s, n + 1, argv);
 	}
-	(void)redis_server_ask(s, "RENAME rain:{%s}:loading rain:{%s}:packets",
-			       id, id);
+	(void)redis_server_ask(
+		s, "RENAMENX rain:{%s}:loading rain:{%s}:packets", id, id);
 	answer = redis_server_ask(s, "EXEC");
 	split(xstrndup(answer, strlen(answer)));
 }
