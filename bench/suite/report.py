@@ -38,7 +38,8 @@ class Line:
         if any("warnings" in side.notes for side in sides):
             found.append("the generator was a limit")
         if self.rounds and self.rounds.disturbed:
-            found.append(f"{len(self.rounds.disturbed)} rounds not counted")
+            n = len(self.rounds.disturbed)
+            found.append(f"{n} {'round' if n == 1 else 'rounds'} not counted")
         return found
 
 
