@@ -51,7 +51,7 @@ void step_run(struct redis *r, const struct redis_script *script,
 	      uint64_t timeout_ms, step_cb done, void *ctx);
 
 /** Push n packets, 1 at least, behind the `offset` that are there: the
- * transaction of preload.lua. argv are copied. */
+ * transaction of preload.lua. packets are copied. */
 void step_preload(struct redis *r, struct bytes activity_id, uint64_t offset,
 		  size_t n, const struct bytes *packets, uint64_t timeout_ms,
 		  step_cb done, void *ctx);

@@ -91,10 +91,12 @@ static size_t bulks_size(size_t argc, const struct bytes *argv)
 struct redis_call *redis_call_new(size_t argc, const struct bytes *argv)
 {
 	struct redis_call *c = allocate(bulks_size(argc, argv));
+	uint8_t *at;
 
 	check(argc > 0);
 	c->argc = argc;
-	check(put_bulks(c->wire, argc, argv) == c->wire + c->n);
+	at = put_bulks(c->wire, argc, argv);
+	check(at == c->wire + c->n);
 	return c;
 }
 

@@ -29,11 +29,10 @@ enum {
 struct redis_call {
 	struct redis_call *next;
 	struct redis_call *prev;
-	redis_cb done;     /* NULL: nobody wants to know */
-	void *ctx;         /* for done */
-	redisReply *reply; /* finished: owned, or NULL */
-	redisReply
-		*refused; /* transaction: the first error, while it is sent */
+	redis_cb done;       /* NULL: nobody wants to know */
+	void *ctx;           /* for done */
+	redisReply *reply;   /* finished: owned, or NULL */
+	redisReply *refused; /* sent: the first error of a transaction */
 	const struct redis_script *script; /* NULL: a plain command */
 	uint64_t deadline_ms;              /* loop time; UINT64_MAX: none */
 	uint64_t sent_ms;                  /* loop time */
