@@ -101,7 +101,8 @@ word_bench() {
 		shift
 		need peers
 	fi
-	# What it does not understand is refused before anything is done.
+	need build run # Python among them
+	# What it does not understand is refused before anything is started.
 	python3 -B "$top/bench/suite" --check "$@" || exit 2
 	stack_up
 	rc=0
