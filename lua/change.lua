@@ -36,12 +36,14 @@ local function read_meta(fields)
 	if found.err then
 		return refusal(found.err)
 	end
-	for i = 1, #found, fields and 1 or 2 do
-		local name, value = found[i], found[i + 1]
-		if fields then
-			name, value = fields[i], found[i] or nil
+	if fields then
+		for i, name in ipairs(fields) do
+			meta[name] = found[i] or nil
 		end
-		meta[name] = value
+	else
+		for i = 1, #found, 2 do
+			meta[found[i]] = found[i + 1]
+		end
 	end
 	if not meta.schema and call('HLEN', META) == 0 then
 		return 'NO_META'

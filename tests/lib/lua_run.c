@@ -31,9 +31,6 @@ static void split(char *text)
 	}
 }
 
-static void preload(struct redis_server *s, const char *id,
-		    const char *const *args);
-
 /* With the first key_count keys of the activity. */
 static void run(struct redis_server *s, const struct redis_script *script,
 		int key_count, const char *id, const char *const *args)
@@ -61,16 +58,6 @@ static void run(struct redis_server *s, const struct redis_script *script,
 	answer = redis_server_askv(s, argc + 1, argv);
 	split(xstrndup(answer, strlen(answer)));
 	free(source);
-}
-
-void lua_run(struct redis_server *s, const struct redis_script *script,
-	     const char *id, const char *const *args)
-{
-	if (script == &lua_preload) {
-		preload(s, id, args);
-	} else {
-		run(s, script, 6, id, args);
-	}
 }
 
 /* The transaction of step_preload(), whose first reply is the script's. */
@@ -102,6 +89,16 @@ static void preload(struct redis_server *s, const char *id,
 		s, "RENAMENX rain:{%s}:loading rain:{%s}:packets", id, id);
 	answer = redis_server_ask(s, "EXEC");
 	split(xstrndup(answer, strlen(answer)));
+}
+
+void lua_run(struct redis_server *s, const struct redis_script *script,
+	     const char *id, const char *const *args)
+{
+	if (script == &lua_preload) {
+		preload(s, id, args);
+	} else {
+		run(s, script, 6, id, args);
+	}
 }
 
 long long lua_now(struct redis_server *s)
