@@ -42,18 +42,22 @@ static int start_transfer(struct tx *tx, const struct tx_activity *a,
 	return 0;
 }
 
+int tx_account_move(struct tx *tx, int64_t account, int64_t delta)
+{
+	int rv = sql_run(tx->q, S_ACCOUNT_MOVE, "ii", account, delta);
+
+	if (rv == 0 && sql_changes(tx->q) != 1) {
+		rv = sql_damaged(tx->q, "an account is gone");
+	}
+	return rv;
+}
+
 /* The balance follows its posting in the same breath. */
 static int post(struct tx *tx, int64_t transfer, int64_t account, int64_t delta)
 {
 	int rv = sql_run(tx->q, S_POSTING_ADD, "iii", transfer, account, delta);
 
-	if (rv == 0) {
-		rv = sql_run(tx->q, S_ACCOUNT_MOVE, "ii", account, delta);
-	}
-	if (rv == 0 && sql_changes(tx->q) != 1) {
-		rv = sql_damaged(tx->q, "an account is gone");
-	}
-	return rv;
+	return rv == 0 ? tx_account_move(tx, account, delta) : rv;
 }
 
 /* A transfer between two accounts. */

@@ -29,17 +29,6 @@ static void note_records(struct tx *tx, struct tx_activity *a, int64_t n,
 	tx->result->credited_cents = tx_sum(tx->result->credited_cents, cents);
 }
 
-/* What the winner has follows the record in the same breath. */
-static int move_balance(struct tx *tx, int64_t account, int64_t cents)
-{
-	int rv = sql_run(tx->q, S_ACCOUNT_MOVE, "ii", account, cents);
-
-	if (rv == 0 && sql_changes(tx->q) != 1) {
-		rv = sql_damaged(tx->q, "an account is gone");
-	}
-	return rv;
-}
-
 int tx_record(struct tx *tx, struct tx_activity *a, const struct event_claim *c,
 	      int64_t account, bool *added)
 {
@@ -54,7 +43,7 @@ int tx_record(struct tx *tx, struct tx_activity *a, const struct event_claim *c,
 	}
 	move(a, c, 1);
 	note_records(tx, a, 1, c->amount_cents);
-	rv = move_balance(tx, account, c->amount_cents);
+	rv = tx_account_move(tx, account, c->amount_cents);
 	return rv == 0 ? tx_unpark_one(tx, a, c) : rv;
 }
 

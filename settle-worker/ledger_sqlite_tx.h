@@ -102,6 +102,8 @@ void tx_activities_free(struct tx *tx);
 must_check int tx_account(struct tx *tx, const char *kind, struct bytes owner,
 			  struct bytes currency, int64_t *number,
 			  int64_t *balance);
+/** Add delta cents to the balance of account, which must be there. */
+must_check int tx_account_move(struct tx *tx, int64_t account, int64_t delta);
 /** Start the transfer unless it is started. */
 must_check int tx_transfer_start(struct tx *tx, struct tx_activity *a,
 				 struct tx_transfer *t, const char *kind);
