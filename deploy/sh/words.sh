@@ -169,7 +169,7 @@ word_fuzz() {
 }
 
 # word_test [--quick]: the unit tests and house rules, then everything with
-# real servers under the sanitizers, then whole stacks as they are released.
+# real servers under the sanitizers, then whole stacks and benchmarks as they are released.
 word_test() {
 	if [ "${1:-}" = --quick ]; then
 		shift
@@ -190,7 +190,7 @@ word_test() {
 	ctest --preset asan || rc=1
 	say "the real programs under ThreadSanitizer"
 	ctest --preset tsan || rc=1
-	say "house rules, and whole stacks of the release build"
+	say "house rules, whole stacks of the release build, and each benchmark for a second"
 	ctest --preset stacks || rc=1
 	[ $rc -eq 0 ] || fail "some tests failed, see above"
 }
