@@ -10,6 +10,8 @@ enum {
 	RETRY_PAUSED_MS = 500,
 	RETRY_EARLY_MS = 500,
 	RETRY_SOON_MS = 100,
+
+	REPLY_USERS = 4, /* where they begin in the rest of a reply */
 };
 
 uint32_t answer_jitter(uint64_t base_ms)
@@ -98,6 +100,21 @@ const char *answer_message(int status)
 		return "the outcome is not known yet";
 	default:
 		return "no room or no time, nothing was done";
+	}
+}
+
+void answer_read(const struct step_reply *reply, size_t i, struct verdict *v)
+{
+	v->claim = step_text(reply, REPLY_USERS + i);
+	if (v->claim.n == 0) {
+		if (!step_number(reply, REPLY_USERS + i, &v->status)) {
+			v->status = RAIN__STATUS__PENDING;
+		}
+	} else if (v->claim.p[0] == '*') {
+		v->status = RAIN__STATUS__ALREADY_GRABBED;
+		v->claim = bytes_make(v->claim.p + 1, v->claim.n - 1);
+	} else {
+		v->status = RAIN__STATUS__WON;
 	}
 }
 

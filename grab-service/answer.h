@@ -9,6 +9,7 @@
 
 #include "claim.h"
 #include "lane.h"
+#include "step.h"
 
 /* What a reply says about one user, and what it was asked under. */
 struct verdict {
@@ -22,6 +23,11 @@ struct verdict {
 	bool question;    /* a result, not a grab */
 	bool counts;      /* the counts do not hold */
 };
+
+/** Read what a reply of lua/grab.lua or lua/result.lua, whose code is OK or
+ * COUNTS, says about the user asked for i-th, from 0: v's status, PENDING if it
+ * can't be read, and claim, which is a view into the reply. */
+void answer_read(const struct step_reply *reply, size_t i, struct verdict *v);
 
 /** The answer, and the claim that it tells, whose seq is 0 without one. Views
  * into v->claim. A claim that can't be read or is another user's is PENDING,

@@ -69,7 +69,7 @@ struct bytes draws_argument(const struct draws *d, size_t users, unsigned tries,
 
 	*memory = NULL;
 	if (!d->live) {
-		return (struct bytes){ 0 };
+		return BYTES("");
 	}
 	/* Text, and then the bytes of the draws. */
 	*memory = xmalloc(HEAD_MAX + count * NUMBERS_DRAW);

@@ -30,7 +30,7 @@ struct draws {
  * the commitment: then d is as it was. */
 must_check bool draws_learn(struct draws *d, const struct step_reply *reply);
 
-/** The argument of a call, in memory that is the caller's (free()); p NULL if
+/** The argument of a call, in memory that is the caller's (free()); empty if
  * the activity is not live, as far as is known. users are those of all calls in
  * flight, this one included; tries is how often its first one has asked. */
 struct bytes draws_argument(const struct draws *d, size_t users, unsigned tries,

@@ -19,8 +19,11 @@
 #include "roll.h"
 #include "step.h"
 
-/* Where the answers of a script begin in the rest of its reply. */
-enum { REPLY_LEFT, REPLY_CLAIMS, REPLY_PACKETS, REPLY_WAIT, REPLY_USERS };
+/* The rest of a reply; the users' answers follow, see answer_read(). */
+enum { REPLY_LEFT, REPLY_CLAIMS, REPLY_PACKETS, REPLY_WAIT };
+
+/* The arguments of lua/grab.lua and lua/result.lua. */
+enum { ARG_WITNESS, ARG_DRAWS, ARG_DEADLINES, ARG_USERS };
 
 static struct metric batch_size = METRIC_COUNTS(
 	"rain_grab_batch_size", "Grabs and results in one script call", "");
@@ -57,7 +60,6 @@ static void handle_user(struct flight *f, size_t i,
 {
 	struct ask *ask = f->asks[i];
 	struct verdict v = {
-		.claim = step_text(reply, REPLY_USERS + 2 * i + 1),
 		.user = bytes_make(ask->user, ask->user_len),
 		.revision = reply->revision,
 		.wait_ms = wait_ms,
@@ -73,9 +75,7 @@ static void handle_user(struct flight *f, size_t i,
 	if (step_number(reply, REPLY_PACKETS, &packets) && packets > 0) {
 		v.packets = (uint64_t)packets;
 	}
-	if (!step_number(reply, REPLY_USERS + 2 * i, &v.status)) {
-		v.status = RAIN__STATUS__PENDING;
-	}
+	answer_read(reply, i, &v);
 	answer = answer_make(&v, &claim);
 	roll_judge(f->env, f->activity, &claim, &v, &answer);
 	if (answer.status == RAIN__STATUS__WON && relay != NULL &&
@@ -270,43 +270,63 @@ static struct bytes draws_of(struct flight *f, char **memory)
 			      memory);
 }
 
+/* The deadlines of the asks as lua/README.md has them; the caller's (free()). */
+static char *deadlines_of(const struct flight *f)
+{
+	char *text = xmalloc(f->count * 2 * (U64_DIGITS + 1) + 1);
+	char *p = text;
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->count; i++) {
+		int64_t not_after_ms = f->asks[i]->not_after_ms;
+
+		n++;
+		if (i + 1 < f->count &&
+		    f->asks[i + 1]->not_after_ms == not_after_ms) {
+			continue;
+		}
+		p += bytes_from_u64(n, p);
+		*p++ = ' ';
+		p += bytes_from_u64((uint64_t)not_after_ms, p);
+		*p++ = ' ';
+		n = 0;
+	}
+	*p = '\0';
+	return text;
+}
+
 static void send_flight(struct flight *f)
 {
 	bool grab = f->kind == LANE_GRAB;
 	struct grab_env *env = f->env;
 	struct activity *a = f->activity;
-	struct bytes *argv = xcalloc(2 * f->count + 2, sizeof *argv);
-	struct bytes draws = { 0 };
-	char *memory = NULL;
-	char(*numbers)[U64_DIGITS] = xmalloc(f->count * sizeof *numbers);
-	size_t n = 0;
+	struct bytes *argv = xmalloc((ARG_USERS + f->count) * sizeof *argv);
+	char *deadlines = deadlines_of(f), *draws = NULL;
 
 	f->connection = redis_connection(env->redis);
 	if (grab) {
 		bool known =
 			f->connection != 0 && a->witness_on == f->connection;
 
-		draws = draws_of(f, &memory);
-		argv[n++] = known ? BYTES("") : bytes_str(env->witness);
+		argv[ARG_WITNESS] = known ? BYTES("") : bytes_str(env->witness);
+		argv[ARG_DRAWS] = draws_of(f, &draws);
+	} else {
+		argv[ARG_WITNESS] = argv[ARG_DRAWS] = BYTES("");
 	}
+	argv[ARG_DEADLINES] = bytes_str(deadlines);
 	for (size_t i = 0; i < f->count; i++) {
 		struct ask *ask = f->asks[i];
-		uint64_t not_after = (uint64_t)ask->not_after_ms;
 
 		ask->tries++;
-		argv[n++] = bytes_make(ask->user, ask->user_len);
-		argv[n++] = bytes_make(numbers[i],
-				       bytes_from_u64(not_after, numbers[i]));
-	}
-	if (draws.n > 0) {
-		argv[n++] = draws;
+		argv[ARG_USERS + i] = bytes_make(ask->user, ask->user_len);
 	}
 	f->sent_us = clock_mono_us();
 	metric_observe(&batch_size, f->count);
-	step_run(env->redis, grab ? &lua_grab : &lua_result, activity_id(a), n,
-		 argv, (uint64_t)env->options->redis_timeout_ms, flight_cb, f);
-	free(memory);
-	free(numbers);
+	step_run(env->redis, grab ? &lua_grab : &lua_result, activity_id(a),
+		 ARG_USERS + f->count, argv,
+		 (uint64_t)env->options->redis_timeout_ms, flight_cb, f);
+	free(deadlines);
+	free(draws);
 	free(argv);
 }
 

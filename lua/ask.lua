@@ -1,14 +1,15 @@
 -- What grab and result have in common: the refusals that need no user, and
 -- what a user without a claim is told where nothing can be won.
 
--- rain.Status of proto/rain/gateway.proto
-local WON, ALREADY_GRABBED, SOLD_OUT, NOT_STARTED = 1, 2, 3, 4
-local NOT_YET, PAUSED, ENDED, BUSY, PENDING = 5, 6, 7, 11, 12
+-- rain.Status of proto/rain/gateway.proto, without those that have a packet
+local SOLD_OUT, NOT_STARTED, NOT_YET, PAUSED, ENDED = 3, 4, 5, 6, 7
+local BUSY, PENDING = 11, 12
 
 local users_max = 1000
--- The draws of a live activity make the number of arguments even.
-local draws = #ARGV % 2 == 0 and table.remove(ARGV)
-local count = (#ARGV - 1) / 2
+-- ARGV: a witness, the draws, the deadlines, and then the users. A local is
+-- quicker to read than a global.
+local args = ARGV
+local draws, count = args[2], #args - 3
 if count > users_max then
 	return redis.error_reply('ERR more than 1000 users in a batch')
 end
@@ -37,7 +38,7 @@ end
 -- These two read the types on the way: a TYPE for each key would cost more.
 local left, made = try('LLEN', PACKETS), try('LLEN', CLAIMS)
 local have = try('HLEN', USERS)
-local relay = try('HMGET', RELAY, 'claims', 'w:' .. ARGV[1])
+local relay = try('HMGET', RELAY, 'claims', 'w:' .. args[1])
 for _, length in ipairs({ left, made, have, relay }) do
 	if type(length) == 'table' and length.err then
 		return { refusal(length.err), now, revision, state, 0, 0, 0, 0 }
@@ -111,13 +112,22 @@ elseif state ~= 'OPEN' or ends > 0 and now >= ends then
 	closed_to_all = ENDED
 end
 
-local ids = {}
-for i = 1, count do
-	ids[i] = ARGV[2 * i]
+-- Users one behind another have the same deadline: `late` is whether it has
+-- passed for those up to number `upto`.
+local runs, upto, late = string.gmatch(args[3], '(%d+) (%d+)'), 0, nil
+local function next_deadline()
+	local n, not_after_ms = runs()
+	upto, late = upto + n, now > tonumber(not_after_ms)
 end
+
+-- What is told of a claim that was there before.
+local function held(claim)
+	return '*' .. claim
+end
+
 -- Nobody has a claim in an empty hash: before the first win, and when all
 -- that is asked is the time.
 local known = {}
 if have > 0 and count > 0 then
-	known = call('HMGET', USERS, unpack(ids))
+	known = call('HMGET', USERS, unpack(args, 4))
 end

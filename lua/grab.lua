@@ -5,48 +5,44 @@
 --#include common.lua
 --#include ask.lua
 
--- From 9 on there is room for the answers: a table that grows is dear.
+-- From 9 on an answer for each user, who keeps the place until there is one: a
+-- table that grows is dear.
 local reply = { code, now, revision, state, left, made, total, wait,
-	unpack(ARGV, 2) }
+	unpack(args, 4) }
 
 -- Of what is left, only what has been released by now.
 local free = math.max(0, math.min(left, released() - made))
 
 -- Pass 1 reads only. winners[k] is the number of the user who gets the k-th of
--- n packets; place[user] is where the answer of a user stands who is named twice.
+-- n packets; place[user] is that of a user who wins, repeats[i] whose answer
+-- is told again.
 local winners, n, place, repeats = {}, 0, {}, {}
--- Most of a batch have the same deadline, and to read a number is dear.
-local deadline, late = nil, nil
 for i = 1, count do
-	local at, user, claim = 7 + 2 * i, ids[i], known[i]
-	local status, text = closed_to_all, ''
+	local user, claim, answer = args[3 + i], known[i], closed_to_all
+	if i > upto then
+		next_deadline()
+	end
 	if claim then
-		status, text = ALREADY_GRABBED, claim
-	elseif status then
+		answer = held(claim)
+	elseif answer then
 		-- told above
 	elseif place[user] then
-		repeats[at] = place[user]
-		status = ALREADY_GRABBED
+		repeats[i] = place[user]
+	elseif late then
+		answer = BUSY
+	elseif n == left then
+		-- The counts hold, so all packets of the activity are claims.
+		answer = SOLD_OUT
+	elseif n >= free then
+		answer = NOT_YET
+		reply[8] = released_in(made + free)
 	else
-		if ARGV[2 * i + 1] ~= deadline then
-			deadline = ARGV[2 * i + 1]
-			late = now > tonumber(deadline)
-		end
-		if late then
-			status = BUSY
-		elseif n == left then
-			-- The counts hold, so all packets of the activity are claims.
-			status = SOLD_OUT
-		elseif n >= free then
-			status = NOT_YET
-			reply[8] = released_in(made + free)
-		else
-			n = n + 1
-			winners[n], place[user] = i, at
-			status = WON
-		end
+		n = n + 1
+		winners[n], place[user] = i, i
 	end
-	reply[at], reply[at + 1] = status, text
+	if answer then
+		reply[8 + i] = answer
+	end
 end
 
 -- The packets, if they are not in the list, and what is left after them.
@@ -56,7 +52,7 @@ if live and n > 0 then
 --#include live.lua
 end
 
-local witness = ARGV[1] ~= '' and 'w:' .. ARGV[1]
+local witness = args[1] ~= '' and 'w:' .. args[1]
 if relay[2] then
 	witness = false
 end
@@ -93,12 +89,13 @@ else
 	popped = call('RPOP', PACKETS, n)
 end
 local digits = { [0] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9' }
-local stored, texts = {}, {}
+local stored = {}
 local sub = string.sub
 local tranche, tail, tens = 0, nil, nil
 last = 0
 for k = 1, n do
 	local seq, i = made + k, winners[k]
+	local user = args[3 + i]
 	while seq > last do
 		tranche = tranche + 1
 		last = ends_at[tranche]
@@ -110,16 +107,16 @@ for k = 1, n do
 		tens = seq < 10 and '' or string.format('%d', (seq - digit) / 10)
 	end
 	-- The packet is spliced, not parsed: its closing brace makes room.
-	local claim = sub(popped[k], 1, -2) .. ',"userId":"' .. ids[i] ..
+	local claim = sub(popped[k], 1, -2) .. ',"userId":"' .. user ..
 		'","seq":' .. tens .. digits[digit] .. tail
-	stored[2 * k - 1], stored[2 * k] = ids[i], claim
-	texts[k], reply[8 + 2 * i] = claim, claim
+	stored[2 * k - 1], stored[2 * k] = user, claim
+	popped[k], reply[8 + i] = claim, claim
 end
 call('HSET', USERS, unpack(stored))
-call('LPUSH', CLAIMS, unpack(texts))
+call('LPUSH', CLAIMS, unpack(popped))
 
-for at, first in pairs(repeats) do
-	reply[at + 1] = reply[first + 1]
+for i, first in pairs(repeats) do
+	reply[8 + i] = held(reply[8 + first])
 end
 reply[5], reply[6] = left - n, made + n
 return reply

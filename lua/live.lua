@@ -7,7 +7,7 @@
 
 	-- The draws are those of the places from `first` on, 12 bytes each, of the
 	-- seed that this commitment is of: else nothing is done but to tell it.
-	local first, of, from = string.match(draws or '', '^(%d+) (%x+) ()')
+	local first, of, from = string.match(draws, '^(%d+) (%x+) ()')
 	first = tonumber(first or '')
 	if not wrong and (not first or of ~= p[8] or made + 1 < first or
 		made + n >= first + math.floor((#draws + 1 - from) / 12)) then
@@ -62,8 +62,8 @@
 
 	if wrong then
 		-- Nobody wins of what can't be, and none of it is sold out.
-		for at = 9, 7 + 2 * count, 2 do
-			reply[at] = reply[at + 1] == '' and BUSY or reply[at]
+		for i = 1, count do
+			reply[8 + i] = known[i] and reply[8 + i] or BUSY
 		end
 		reply[1], n, repeats = 'COUNTS', 0, {}
 	else

@@ -1,6 +1,7 @@
 # The grab-service: grabs in batches, the relay, the keeper, the fence.
 c_test(batch unit SOURCES unit/test_batch.c LIBS grab_core)
 c_test(event_text unit SOURCES unit/test_event_text.c LIBS grab_core)
+c_test(grab_answer unit SOURCES unit/test_grab_answer.c LIBS grab_core)
 c_test(grab_decisions unit SOURCES unit/test_grab_decisions.c LIBS grab_core)
 c_test(adopt unit SOURCES unit/test_adopt.c LIBS grab_core)
 c_test(roll unit SOURCES unit/test_roll.c LIBS grab_core)

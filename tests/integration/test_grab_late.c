@@ -61,3 +61,41 @@ Test(grab_late, late_repeat_is_told_its_packet)
 						: RAIN__STATUS__BUSY);
 	}
 }
+
+/* Neighbours with the same deadline share what is written of it. */
+Test(grab_late, users_of_one_call_have_deadlines_of_their_own)
+{
+	static const int late_ms[] = { -2000, -2000, 1000, 1000, -3000, 2000 };
+	enum { N = sizeof late_ms / sizeof late_ms[0] };
+	struct rig_got got[N];
+	char user[] = "u0";
+	int64_t now;
+	long before;
+
+	lua_open(&rig.redis, "a", 50);
+	rig_service(&rig, 0, false, NULL);
+	rig_grab(&rig, 0, "a", "warm", &got[0]);
+	for (int kind = 0; kind < LANE_KINDS; kind++) {
+		before = rig_script_calls(&rig);
+		now = redis_time_now(&rig.services[0].env.time);
+		for (int i = 0; i < N; i++) {
+			user[1] = (char)('0' + kind * N + i);
+			rig_put(&rig, 0, (enum lane_kind)kind, "a", user,
+				&got[i]);
+			got[i].ask.repeat = true;
+			got[i].ask.not_after_ms = now + 8 * late_ms[i];
+		}
+		rig_pump(&rig, 0, (enum lane_kind)kind, "a");
+		for (int i = 0; i < N; i++) {
+			RUN_UNTIL(&rig.loop, got[i].done);
+			/* Nobody grabbed: late, that is the last word. */
+			cr_expect_eq(got[i].status,
+				     late_ms[i] < 0 ? RAIN__STATUS__BUSY
+				     : kind == LANE_GRAB
+					     ? RAIN__STATUS__WON
+					     : RAIN__STATUS__PENDING,
+				     "%d %d: %d", kind, i, got[i].status);
+		}
+		cr_expect_eq(rig_script_calls(&rig), before + 1);
+	}
+}

@@ -91,11 +91,63 @@ static void preload(struct redis_server *s, const char *id,
 	split(xstrndup(answer, strlen(answer)));
 }
 
+/* From 9 on status and claim of each user instead of one answer. */
+static void tell_apart(void)
+{
+	size_t users = reply.n - 8;
+
+	check(8 + 2 * users < LUA_REPLY_MAX);
+	for (size_t i = users; i-- > 0;) {
+		const char *answer = reply.at[9 + i];
+		bool number = strspn(answer, "0123456789") == strlen(answer);
+		bool had = answer[0] == '*';
+
+		reply.at[9 + 2 * i] = number ? answer : had ? "2" : "1";
+		reply.at[10 + 2 * i] = number ? "" : answer + had;
+	}
+	reply.n = 8 + 2 * users;
+}
+
+/* lua_grab and lua_result, with the arguments in the order of lua/README.md. */
+static void ask(struct redis_server *s, const struct redis_script *script,
+		const char *id, const char *const *args)
+{
+	static char deadlines[1001 * 32];
+	const char *argv[LUA_ARGS_MAX] = { "", "", deadlines };
+	char *end = deadlines;
+	int n = 0, same = 0;
+
+	if (script == &lua_grab) {
+		argv[0] = *args++;
+	}
+	for (deadlines[0] = '\0'; args[0] != NULL && args[1] != NULL;
+	     args += 2) {
+		check(n < 1001);
+		argv[3 + n++] = args[0];
+		same++;
+		if (args[2] == NULL || args[3] == NULL ||
+		    strcmp(args[1], args[3]) != 0) {
+			end += snprintf(end, 32, "%d %s ", same, args[1]);
+			same = 0;
+		}
+	}
+	if (args[0] != NULL) {
+		argv[1] = args[0];
+	}
+	run(s, script, 6, id, argv);
+	if (strcmp(reply.at[1], "OK") == 0 ||
+	    strcmp(reply.at[1], "COUNTS") == 0) {
+		tell_apart();
+	}
+}
+
 void lua_run(struct redis_server *s, const struct redis_script *script,
 	     const char *id, const char *const *args)
 {
 	if (script == &lua_preload) {
 		preload(s, id, args);
+	} else if (script == &lua_grab || script == &lua_result) {
+		ask(s, script, id, args);
 	} else {
 		run(s, script, 6, id, args);
 	}

@@ -24,7 +24,9 @@ extern struct lua_reply reply;
 
 /** Run script on the activity id by EVAL; args end with NULL. An error is one
  * element that begins with "(error)". Of lua_preload args are the offset and
- * the packets, and the commands behind it follow. */
+ * the packets, and the commands behind it follow. Of lua_grab they are the
+ * witness, user and deadline of each, and draws or nothing, of lua_result user
+ * and deadline of each; and from at[9] on are status and claim of each. */
 void lua_run(struct redis_server *s, const struct redis_script *script,
 	     const char *id, const char *const *args);
 
