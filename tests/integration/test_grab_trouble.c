@@ -11,11 +11,14 @@
 #define BULK(n, s)    "$" #n "\r\n" s "\r\n"
 #define HEAD(n, code) "*" #n "\r\n" code ":" NOW "\r\n:5\r\n" BULK(4, "OPEN")
 #define COUNTS        ":1\r\n:1\r\n:2\r\n:0\r\n"
-#define REPLY(status, claim) \
-	HEAD(10, BULK(2, "OK")) COUNTS ":" #status "\r\n" claim
-#define CLAIM                                                              \
-	"$92\r\n{\"redPacketId\":\"1000\",\"amount\":\"1.00\",\"userId\":" \
-	"\"u\",\"seq\":1,\"atMs\":1764430000000,\"tranche\":1}\r\n"
+/* What is said of the one user who was asked for. */
+#define REPLY(answer)   HEAD(9, BULK(2, "OK")) COUNTS answer
+#define REFUSAL(status) REPLY(":" #status "\r\n")
+#define CLAIM                                                       \
+	"{\"redPacketId\":\"1000\",\"amount\":\"1.00\",\"userId\":" \
+	"\"u\",\"seq\":1,\"atMs\":1764430000000,\"tranche\":1}"
+#define WIN  REPLY(BULK(92, CLAIM))
+#define HELD REPLY(BULK(93, "*" CLAIM))
 
 static struct grab_rig rig;
 static struct fake fake;
@@ -80,8 +83,8 @@ static int grab(const char *first, const char *second)
 
 Test(grab_trouble, fake_speaks_as_redis_does)
 {
-	cr_assert_eq(grab(REPLY(1, CLAIM), NULL), RAIN__STATUS__WON);
-	cr_assert_eq(grab(REPLY(3, BULK(0, "")), NULL), RAIN__STATUS__SOLD_OUT);
+	cr_assert_eq(grab(WIN, NULL), RAIN__STATUS__WON);
+	cr_assert_eq(grab(REFUSAL(3), NULL), RAIN__STATUS__SOLD_OUT);
 }
 
 Test(grab_trouble, what_surely_did_nothing_is_busy)
@@ -125,20 +128,18 @@ Test(grab_trouble, reply_that_makes_no_sense_is_pending)
 	cr_assert_eq(grab("*1\r\n:7\r\n", NULL), RAIN__STATUS__PENDING);
 	cr_assert_eq(grab(HEAD(8, BULK(2, "OK")) COUNTS, NULL),
 		     RAIN__STATUS__PENDING);
-	cr_assert_eq(grab(REPLY(1, BULK(3, "???")), NULL),
-		     RAIN__STATUS__PENDING);
+	cr_assert_eq(grab(REPLY(BULK(3, "???")), NULL), RAIN__STATUS__PENDING);
 }
 
 /* F12, F37: the connection is gone with the reply. */
 Test(grab_trouble, lost_reply_is_asked_for_on_the_next_connection)
 {
-	cr_assert_eq(grab(NULL, REPLY(2, CLAIM)),
-		     RAIN__STATUS__ALREADY_GRABBED);
+	cr_assert_eq(grab(NULL, HELD), RAIN__STATUS__ALREADY_GRABBED);
 	cr_assert_eq(said, 2);
-	cr_assert_eq(grab(NULL, REPLY(3, BULK(0, ""))), RAIN__STATUS__SOLD_OUT);
+	cr_assert_eq(grab(NULL, REFUSAL(3)), RAIN__STATUS__SOLD_OUT);
 	/* The first try may still be executed: no promise that it was not. */
-	cr_assert_eq(grab(NULL, REPLY(11, BULK(0, ""))), RAIN__STATUS__PENDING);
-	cr_assert_eq(grab(NULL, REPLY(6, BULK(0, ""))), RAIN__STATUS__PENDING);
+	cr_assert_eq(grab(NULL, REFUSAL(11)), RAIN__STATUS__PENDING);
+	cr_assert_eq(grab(NULL, REFUSAL(6)), RAIN__STATUS__PENDING);
 	cr_assert_eq(grab(NULL, "-OOM command not allowed\r\n"),
 		     RAIN__STATUS__PENDING);
 }
@@ -152,7 +153,7 @@ Test(grab_trouble, result_never_says_busy_for_trouble)
 	rig_result(&rig, 0, "a", "u", &got);
 	cr_assert_eq(got.status, RAIN__STATUS__PENDING);
 	script[1] = NULL;
-	script[2] = REPLY(2, CLAIM);
+	script[2] = HELD;
 	rig_result(&rig, 0, "a", "u", &got);
 	cr_assert_eq(got.status, RAIN__STATUS__ALREADY_GRABBED);
 }
