@@ -10,8 +10,6 @@ enum {
 	RETRY_PAUSED_MS = 500,
 	RETRY_EARLY_MS = 500,
 	RETRY_SOON_MS = 100,
-
-	REPLY_USERS = 4, /* where they begin in the rest of a reply */
 };
 
 uint32_t answer_jitter(uint64_t base_ms)

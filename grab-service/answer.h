@@ -11,6 +11,10 @@
 #include "lane.h"
 #include "step.h"
 
+/* The rest of a reply of lua/grab.lua and lua/result.lua whose code is OK or
+ * COUNTS; from REPLY_USERS on an element for each user. */
+enum { REPLY_LEFT, REPLY_CLAIMS, REPLY_PACKETS, REPLY_WAIT, REPLY_USERS };
+
 /* What a reply says about one user, and what it was asked under. */
 struct verdict {
 	int64_t status;     /* rain.Status, unchecked */
@@ -24,9 +28,8 @@ struct verdict {
 	bool counts;      /* the counts do not hold */
 };
 
-/** Read what a reply of lua/grab.lua or lua/result.lua, whose code is OK or
- * COUNTS, says about the user asked for i-th, from 0: v's status, PENDING if it
- * can't be read, and claim, which is a view into the reply. */
+/** Read what such a reply says about the user asked for i-th, from 0: v's
+ * status, PENDING if it can't be read, and claim, a view into the reply. */
 void answer_read(const struct step_reply *reply, size_t i, struct verdict *v);
 
 /** The answer, and the claim that it tells, whose seq is 0 without one. Views

@@ -19,9 +19,6 @@
 #include "roll.h"
 #include "step.h"
 
-/* The rest of a reply; the users' answers follow, see answer_read(). */
-enum { REPLY_LEFT, REPLY_CLAIMS, REPLY_PACKETS, REPLY_WAIT };
-
 /* The arguments of lua/grab.lua and lua/result.lua. */
 enum { ARG_WITNESS, ARG_DRAWS, ARG_DEADLINES, ARG_USERS };
 
@@ -55,26 +52,17 @@ static struct lane *lane_of(struct flight *f)
 
 /* ---- The reply ---- */
 
+/* v says what is the same for all users of the reply. */
 static void handle_user(struct flight *f, size_t i,
-			const struct step_reply *reply, int64_t wait_ms)
+			const struct step_reply *reply, struct verdict v)
 {
 	struct ask *ask = f->asks[i];
-	struct verdict v = {
-		.user = bytes_make(ask->user, ask->user_len),
-		.revision = reply->revision,
-		.wait_ms = wait_ms,
-		.unsure = ask->unsure,
-		.question = f->kind == LANE_RESULT,
-		.counts = reply->code == STEP_COUNTS,
-	};
 	struct relay *relay = f->env->relay;
 	struct answer answer;
 	struct claim claim;
-	int64_t packets = 0;
 
-	if (step_number(reply, REPLY_PACKETS, &packets) && packets > 0) {
-		v.packets = (uint64_t)packets;
-	}
+	v.user = bytes_make(ask->user, ask->user_len);
+	v.unsure = ask->unsure;
 	answer_read(reply, i, &v);
 	answer = answer_make(&v, &claim);
 	roll_judge(f->env, f->activity, &claim, &v, &answer);
@@ -87,9 +75,17 @@ static void handle_user(struct flight *f, size_t i,
 
 static void handle_users(struct flight *f, const struct step_reply *reply)
 {
-	int64_t wait_ms = 0, claims = 0;
+	struct verdict v = {
+		.revision = reply->revision,
+		.question = f->kind == LANE_RESULT,
+		.counts = reply->code == STEP_COUNTS,
+	};
+	int64_t packets = 0, claims = 0;
 
-	(void)step_number(reply, REPLY_WAIT, &wait_ms);
+	(void)step_number(reply, REPLY_WAIT, &v.wait_ms);
+	if (step_number(reply, REPLY_PACKETS, &packets) && packets > 0) {
+		v.packets = (uint64_t)packets;
+	}
 	activity_saw(f->activity, reply->state, reply->revision);
 	if (f->kind == LANE_GRAB) {
 		f->activity->witness_on = f->connection;
@@ -103,7 +99,7 @@ static void handle_users(struct flight *f, const struct step_reply *reply)
 	}
 	for (size_t i = 0; i < f->count; i++) {
 		if (f->asks[i] != NULL) {
-			handle_user(f, i, reply, wait_ms);
+			handle_user(f, i, reply, v);
 		}
 	}
 }

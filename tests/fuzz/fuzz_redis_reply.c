@@ -13,7 +13,6 @@
 
 enum {
 	ARENA_MAX = 64 * 1024,
-	USERS_AT = 4, /* in the rest of a reply of lua/grab.lua */
 	DIGITS_MAX = 4,
 	BITS = 3, /* of a verdict */
 };
@@ -74,8 +73,8 @@ static void try_users(const struct step_reply *reply)
 {
 	int64_t wait_ms = 0;
 
-	(void)step_number(reply, USERS_AT - 1, &wait_ms);
-	for (size_t i = 0; USERS_AT + i < reply->rest_count; i++) {
+	(void)step_number(reply, REPLY_WAIT, &wait_ms);
+	for (size_t i = 0; REPLY_USERS + i < reply->rest_count; i++) {
 		for (unsigned bits = 0; bits < 1U << BITS; bits++) {
 			struct verdict v = {
 				.user = BYTES("u1"),
